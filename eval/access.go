@@ -81,7 +81,7 @@ func isSink(s string) bool {
 
 func (v *view) redirects() {
 	for _, r := range v.c.Redirects {
-		own := v.c.Nested || r.Span.Start >= v.c.Span.Start && r.Span.End <= v.c.Span.End
+		own := v.ownRedirect(r)
 		switch r.Op {
 		case ">", ">|", "&>", ">&", "<>":
 			if s, ok := r.Target.Text(); ok && r.Op == ">&" && (s == "-" || strings.Trim(s, "0123456789-") == "") {
@@ -98,6 +98,32 @@ func (v *view) redirects() {
 			v.touch(accRead, r.Target, false)
 		}
 	}
+}
+
+// ownRedirect says that a redirection stands at the command itself, not at a
+// compound command around it: between the two are blanks and other
+// redirections only.
+func (v *view) ownRedirect(r script.Redirect) bool {
+	if v.c.Nested || len(v.c.Argv) == 0 {
+		return true
+	}
+	from, to := v.c.Span.End, r.Span.Start
+	if r.Span.End <= v.c.Span.Start {
+		from, to = r.Span.End, v.c.Span.Start
+	}
+	for at := from; at < to; at++ {
+		if at < 0 || at >= len(v.a.Text) {
+			return true
+		}
+		inside := false
+		for _, o := range v.c.Redirects {
+			inside = inside || o.Span.Start <= at && at < o.Span.End
+		}
+		if c := v.a.Text[at]; !inside && c != ' ' && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 // silent says that the command is known to print nothing, so that a

@@ -142,7 +142,7 @@ func (j *bashJudge) run(ctx context.Context, limit time.Duration, bash, script s
 	if len(v.args)+len(v.name) < exportLimit {
 		size = "small"
 	}
-	cmd := exec.CommandContext(ctx, bash, "-p", "--norc", "--noprofile", "-c", script, "safeshell-condition", v.name, size)
+	cmd := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-p", "-c", script, "safeshell-condition", v.name, size)
 	cmd.Dir = v.dir
 	cmd.Env = j.env(v.dir)
 	cmd.ExtraFiles = []*os.File{valuesR, resultW}

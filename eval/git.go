@@ -20,38 +20,18 @@ type gitPlace struct {
 	top    string // top of the working tree; empty when bare or not known
 }
 
-// gitPlaceOf finds the repository of a git command: its directory, git -C,
-// --git-dir, GIT_DIR. k is maybe when a part is not known, never when there is
+// gitPlaceOf finds the repository of a git command: its directory (git -C is
+// already applied to that), --git-dir, GIT_DIR. k is maybe when a part is not known, never when there is
 // no repository.
 func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 	p.dir = v.dir
 	gitDir := ""
 	unknown := false
 	if v.line.name == "git" {
-		l := &v.line
-		for i := 1; i < len(l.kinds) && (l.subAt == 0 || i < l.subAt); i++ {
-			if l.kinds[i] != argOption {
-				continue
-			}
-			switch text, _ := leading(l.words[i]); {
-			case text == "-C" && i+1 < len(l.words):
-				s, ok := l.words[i+1].Text()
-				switch {
-				case !ok:
-					unknown, p.dir = true, ""
-				case filepath.IsAbs(s):
-					p.dir = filepath.Clean(s)
-				case s != "" && p.dir != "":
-					p.dir = filepath.Join(p.dir, s)
-				}
-			case text == "--git-dir" && i+1 < len(l.words):
-				s, ok := l.words[i+1].Text()
-				gitDir, unknown = s, unknown || !ok
-			case strings.HasPrefix(text, "--git-dir="):
-				s, ok := cutWord(l.words[i], len("--git-dir=")).Text()
-				gitDir, unknown = s, unknown || !ok
-			}
-		}
+		v.line.eachOptionWord("--git-dir", func(w script.Word) {
+			s, ok := w.Text()
+			gitDir, unknown = s, unknown || !ok
+		})
 	}
 	if gitDir == "" {
 		gitDir = v.r.getenv("GIT_DIR")

@@ -138,6 +138,19 @@ func sample(pattern string) string {
 
 // under says whether the path is, or lies under, what the rule names.
 func (p tpath) under(rp rulePath) certainty {
+	k := p.underItself(rp)
+	for i := range p.others {
+		if k != never {
+			break
+		}
+		if p.others[i].underItself(rp) == sure {
+			k = maybe
+		}
+	}
+	return k
+}
+
+func (p tpath) underItself(rp rulePath) certainty {
 	if rp.every {
 		return sure
 	}
@@ -227,12 +240,17 @@ func (p tpath) covers(rp rulePath, dir string) certainty {
 			return maybe
 		}
 	}
+	for _, o := range p.others {
+		if o.coversExactly(rp) {
+			return maybe
+		}
+	}
 	return never
 }
 
 func (p tpath) coversExactly(rp rulePath) bool {
 	if p.rootless || !rp.anchored {
-		return !rp.anchored && p.under(rp) == sure
+		return !rp.anchored && p.underItself(rp) == sure
 	}
 	comps := p.comps
 	for len(comps) > len(rp.comps) && matchesAll(comps[len(comps)-1]) {

@@ -70,7 +70,21 @@ func (r *Rules) Judge(a *script.Analysis, i int) Decision {
 		}
 	}
 	j.decide()
+	if v.c.Guess {
+		d.soften(r)
+	}
 	return d
+}
+
+// soften turns the verdict on words that may be a command, or data, into a
+// question for agents.
+func (d *Decision) soften(r *Rules) {
+	if d.Action < RequireApproval || r.who() != AI {
+		*d = Decision{Notes: d.Notes, Problems: d.Problems}
+		return
+	}
+	d.Action, d.AllowOverride = RequireApproval, false
+	d.Matched = append(d.Matched, "the program around it is not known and may run it")
 }
 
 // judging is the work on one command.

@@ -26,6 +26,9 @@ type tpath struct {
 	// ifEmpty is the path should the unknown parts be empty; nil when nothing
 	// is unknown or nothing would be left.
 	ifEmpty *tpath
+	// others are what the path would be for values that an unknown part may
+	// have (the default of ${x:-default}, what other branches assign).
+	others []tpath
 }
 
 // pathOf reads a word as a path. dir is the working directory, empty when it
@@ -40,7 +43,32 @@ func (v *view) pathOf(w script.Word, dir string) tpath {
 			p.ifEmpty = &tpath{}
 		}
 	}
+	if p.unknown {
+		p.others = v.alternatives(w, dir)
+	}
 	return p
+}
+
+// maxAlternatives bounds how many possible values of a word are looked at.
+const maxAlternatives = 16
+
+// alternatives returns the paths for the values that unknown parts may have.
+func (v *view) alternatives(w script.Word, dir string) []tpath {
+	var out []tpath
+	for i, part := range w.Parts {
+		if part.Kind == script.Literal || part.Kind == script.Glob {
+			continue
+		}
+		for _, alt := range part.Alt {
+			if len(out) == maxAlternatives {
+				return out
+			}
+			x := script.Word{Parts: append([]script.Part(nil), w.Parts...)}
+			x.Parts[i] = script.Part{Kind: script.Literal, Text: alt}
+			out = append(out, v.buildPath(x, dir, true))
+		}
+	}
+	return out
 }
 
 // startsAtRoot says that a word begins with / if its unknown parts are empty.
@@ -83,6 +111,11 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 		}
 		if dir == "" {
 			p.rootless = true
+			if d := v.c.Dir; len(d.Parts) > 1 && !d.Known() && !empty {
+				// The end of the directory may be known: $X/sub.
+				base := v.buildPath(d, "/", false)
+				p.comps, p.unknown = append(p.comps, base.comps...), true
+			}
 			return
 		}
 		for _, c := range strings.Split(dir, "/") {

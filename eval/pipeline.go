@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"strings"
-
 	"safeshell/script"
 )
 
@@ -67,44 +65,66 @@ func (v *view) named(k int, names []string, down bool) string {
 	return ""
 }
 
-// readsCode says that a command would execute what it reads from its standard
-// input: a shell or interpreter without a script of its own. Other programs
-// simply read it.
+// readsCode says that a command would execute what it is fed: a shell or
+// interpreter whose code is its input, or the output of a command put in its
+// place (eval "$(x)", bash -c "$(x)", source <(x)). Programs that are neither
+// simply read it, which counts for them.
 func readsCode(c *script.Command) bool {
 	var line cmdline
 	line.read(c.Argv)
 	switch {
 	case isShell(line.name):
-		if line.flag("-c") {
-			return false
-		}
 		if line.flag("-s") {
 			return true
 		}
 	case hasWord(interpreters, line.name):
-		for _, f := range [...]string{"-c", "-e", "-m", "-E", "-p", "--eval", "--print", "-r"} {
-			if line.tool.values != "" && line.flag(f) && !(f == "-r" && line.name != "php") && !(f == "-m" && !strings.HasPrefix(line.name, "py")) {
-				return false
+		found, fromOutput := false, false
+		for _, f := range [...]string{"-c", "-e", "-E", "-p", "--eval", "--print", "-r", "-m"} {
+			if hasWord(line.tool.values, f) && !(f == "-r" && line.name != "php") && !(f == "-p" && line.name == "perl") {
+				line.eachOptionWord(f, func(w script.Word) {
+					found, fromOutput = true, fromOutput || hasOutput(w)
+				})
 			}
 		}
-	case line.name == "eval", line.name == "xargs", line.name == "parallel":
-		return true
+		if found {
+			return fromOutput
+		}
+	case line.name == "eval":
+		for _, w := range c.Argv[1:] {
+			if hasOutput(w) {
+				return true
+			}
+		}
+		return false
+	case line.name == "source", line.name == ".":
+		if len(c.Argv) < 2 {
+			return false
+		}
+		return hasOutput(c.Argv[1]) || isStdin(c.Argv[1])
 	default:
 		return true
 	}
 	own := false
 	line.operands(0, func(i int) bool {
-		s, ok := line.words[i].Text()
-		own = !ok || s != "-" && s != "/dev/stdin" && s != "/dev/fd/0" && s != "/proc/self/fd/0"
-		// bash <(...): the operand is the producer's output.
-		for _, p := range line.words[i].Parts {
-			if p.Kind == script.Output {
-				own = false
-			}
-		}
+		own = !hasOutput(line.words[i]) && !isStdin(line.words[i])
 		return false
 	})
 	return !own
+}
+
+// hasOutput says that a word holds a command's output, or names its pipe.
+func hasOutput(w script.Word) bool {
+	for _, p := range w.Parts {
+		if p.Kind == script.Output {
+			return true
+		}
+	}
+	return false
+}
+
+func isStdin(w script.Word) bool {
+	s, _ := w.Text()
+	return s == "-" || s == "/dev/stdin" || s == "/dev/fd/0" || s == "/proc/self/fd/0"
 }
 
 const interpreters = "python python2 python3 pypy pypy3 perl ruby node nodejs php lua deno bun osascript tclsh Rscript"

@@ -26,6 +26,9 @@ type view struct {
 func newView(r *Rules, a *script.Analysis, i int) *view {
 	v := &view{r: r, a: a, i: i, c: &a.Commands[i]}
 	v.line.read(v.c.Argv)
+	if v.c.Function {
+		v.line.name, v.line.tool = "", tool{} // not the program of that name
+	}
 	if d, ok := v.c.Dir.Text(); ok && strings.HasPrefix(d, "/") {
 		v.dir = d
 	}
