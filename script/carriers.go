@@ -675,9 +675,3 @@ func shellEscapes(name string) []string {
 	}
 	return []string{`\!`}
 }
-
-func interpreterOf(name string) string { return "" }
-
-func (a *analyzer) interpreter(k *call, i int, name, lang string) {}
-
-func (a *analyzer) source2(k *call, i int, text, lang, name string) {}

@@ -58,6 +58,7 @@ var oracleLines = []string{
 	`X=$(echo hi); rec "$X"`,
 	`rec "$(cat <<'EOF'
 quoted $X text
+EOF
 )"`,
 	`X=v; read L <<EOF
 a $X b
