@@ -115,7 +115,7 @@ func (r *rule) needs() needs {
 		if c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil {
 			n |= needChange
 		}
-		if c.operand.set() || c.operands == yes || c.paths != nil {
+		if c.operand.set() || c.word.set() || c.operands == yes || c.paths != nil {
 			n |= needOperand
 		}
 		if c.pipesTo != nil {

@@ -241,6 +241,7 @@ const (
 	kIs
 	kMounts
 	kProgram
+	kWord
 )
 
 // keys returns the bits of the keys that are set.
@@ -256,7 +257,7 @@ func (c *clause) keys() (k int) {
 		{c.scratch != unset, kScratch}, {c.recursive != unset, kRecursive}, {c.pipesTo != nil, kPipesTo},
 		{c.fedBy != nil, kFedBy}, {c.branch.set(), kBranch}, {c.via != nil, kVia}, {c.remote != unset, kRemote},
 		{c.unknown != nil, kUnknown}, {c.assigns != nil, kAssigns}, {c.code != nil, kCode},
-		{c.removes != nil, kRemoves}, {c.input.set(), kInput}, {c.variables.set(), kVariables}, {c.sql != nil, kSQL}, {c.is != nil, kIs}, {c.mounts != nil, kMounts}, {c.program.set(), kProgram}, {c.existingBranch != unset, kExistingBranch},
+		{c.removes != nil, kRemoves}, {c.input.set(), kInput}, {c.variables.set(), kVariables}, {c.sql != nil, kSQL}, {c.is != nil, kIs}, {c.mounts != nil, kMounts}, {c.program.set(), kProgram}, {c.word.set(), kWord}, {c.existingBranch != unset, kExistingBranch},
 	} {
 		if x.set {
 			k |= x.bit
@@ -368,8 +369,8 @@ func (c *clause) lists() [17]field[[]string] {
 	}
 }
 
-func (c *clause) patterns() [6]field[pattern] {
-	return [6]field[pattern]{{kProgram, &c.program}, {kInput, &c.input}, {kVariables, &c.variables}, {kArgs, &c.args}, {kOperand, &c.operand}, {kBranch, &c.branch}}
+func (c *clause) patterns() [7]field[pattern] {
+	return [7]field[pattern]{{kWord, &c.word}, {kProgram, &c.program}, {kInput, &c.input}, {kVariables, &c.variables}, {kArgs, &c.args}, {kOperand, &c.operand}, {kBranch, &c.branch}}
 }
 
 func (c *clause) tris() [6]field[tri] {

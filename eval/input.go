@@ -31,7 +31,7 @@ func (v *view) input() (string, bool) {
 func (v *view) showsVariable(names pattern) string {
 	for _, w := range v.words(1) {
 		for _, p := range w.Parts {
-			if p.Kind != script.Variable || !names.match(p.Name) {
+			if p.Kind != script.Variable || strings.HasPrefix(p.Name, "#") || !names.match(p.Name) {
 				continue
 			}
 			if !v.c.Nested && w.Span.Start >= 0 && w.Span.End <= len(v.a.Text) && w.Span.Start < w.Span.End {

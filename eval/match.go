@@ -124,6 +124,19 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 			note("operand %s", clip(found))
 		}
 	}
+	if c.word.set() {
+		found := ""
+		v.line.operands(0, func(i int) bool {
+			if s := v.textOf(v.line.words[i]); c.word.match(s) {
+				found = s
+			}
+			return found == ""
+		})
+		if found == "" {
+			return never
+		}
+		note("word %s", clip(found))
+	}
 	if c.via != nil && !v.isVia(c.via) {
 		return never
 	}

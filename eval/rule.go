@@ -57,7 +57,8 @@ type clause struct {
 	options    []optionPattern
 	args       pattern
 	operand    pattern
-	operands   tri // yes: some, no: none
+	word       pattern // a subcommand or an operand
+	operands   tri     // yes: some, no: none
 	paths      []string
 	reads      []string
 	writes     []string

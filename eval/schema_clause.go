@@ -41,6 +41,7 @@ func (s *schema) clause(n *yaml.Node, what string) clause {
 		"options":         func(_, v *yaml.Node) { c.options = s.options(v) },
 		"args":            regex(&c.args),
 		"operand":         regex(&c.operand),
+		"word":            regex(&c.word),
 		"operands":        func(_, v *yaml.Node) { c.operands = s.someNone(v) },
 		"paths":           paths(&c.paths),
 		"reads":           paths(&c.reads),
