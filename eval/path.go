@@ -158,9 +158,11 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 		case script.TempPath:
 			text(v.r.tempDir()+"/tmp.XXXXXXXXXX", false)
 		default:
-			if part.Kind == script.Variable && v.r.o.Paths.User != "" && part.Name == "HOME" {
-				text(v.r.o.Paths.User, false)
-				continue
+			if part.Kind == script.Variable {
+				if home := v.r.homeOf(part.Name); home != "" {
+					text(home, false)
+					continue
+				}
 			}
 			if empty {
 				continue
@@ -238,6 +240,21 @@ func exactPath(s string) tpath {
 		}
 	}
 	return p
+}
+
+// homeOf is the home directory that $HOME or ~user stands for; empty for
+// other variables.
+func (r *Rules) homeOf(variable string) string {
+	user, tilde := strings.CutPrefix(variable, "~")
+	switch {
+	case variable == "HOME" || tilde && (user == "" || r.o.Paths.User != "" && user == baseName(r.o.Paths.User)):
+		return r.o.Paths.User
+	case !tilde || strings.Trim(user, "+-0123456789") == "": // ~+ ~- ~1 are the shell's
+		return ""
+	case user == "root":
+		return "/root"
+	}
+	return "/home/" + user
 }
 
 func (r *Rules) tempDir() string {
