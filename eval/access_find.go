@@ -97,11 +97,25 @@ func (v *view) findName() (pattern string, ok bool) {
 
 // fromFind returns what {} stands for in a command that find runs.
 func (v *view) fromFind(w script.Word) []script.Word {
-	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Operand || w.Parts[0].Name != "{}" || len(v.c.Via) == 0 || !strings.HasPrefix(v.c.Via[len(v.c.Via)-1], "find") {
+	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Operand || len(v.c.Via) == 0 {
+		return nil
+	}
+	via := v.c.Via[len(v.c.Via)-1]
+	xargs := strings.HasPrefix(via, "xargs")
+	if !xargs && !strings.HasPrefix(via, "find") {
 		return nil
 	}
 	for i := v.i - 1; i >= 0; i-- {
 		f := newView(v.r, v.a, i)
+		if xargs && f.line.name == "xargs" {
+			if len(f.c.FedBy) != 1 || f.c.FedBy[0] < 0 || f.c.FedBy[0] >= i {
+				return nil
+			}
+			f = newView(v.r, v.a, f.c.FedBy[0])
+			if f.line.name != "find" || f.line.flag("-exec") || f.line.flag("-printf") {
+				return nil
+			}
+		}
 		if f.line.name != "find" {
 			continue
 		}

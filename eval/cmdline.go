@@ -67,8 +67,11 @@ func (c *cmdline) read(words []script.Word) {
 	c.name = canonicalName(commandWord(words[0]))
 	c.tool = toolOf(c.name)
 	c.kinds = append(c.buf[:0], argOperand)
-	if c.name == "hub" { // git with further subcommands
-		c.name = "git"
+	if c.name == "hub" && len(words) > 1 { // git with further subcommands
+		if s, _ := words[1].Text(); hasWord("reset push checkout clean stash branch commit restore rm rebase switch merge", s) {
+			c.name = "git"
+			c.tool = toolOf("git")
+		}
 	}
 	if sub, ok := strings.CutPrefix(c.name, "git-"); ok && sub != "" {
 		// git-reset is git reset, from git's exec path.

@@ -35,7 +35,7 @@ type tpath struct {
 // is not known.
 func (v *view) pathOf(w script.Word, dir string) tpath {
 	p := v.buildPath(w, dir, false)
-	if p.unknown || p.rootless {
+	if (p.unknown || p.rootless) && !v.mustBeSet(w) {
 		if e := v.buildPath(w, dir, true); !e.rootless && (len(e.comps) > 0 || startsAtRoot(w)) {
 			p.ifEmpty = &e
 		} else if p.rootless && !p.unknown && allGlob(p.comps) {
@@ -69,6 +69,14 @@ func (v *view) alternatives(w script.Word, dir string) []tpath {
 		}
 	}
 	return out
+}
+
+// mustBeSet says that the shell stops rather than let a part be empty: ${X:?}.
+func (v *view) mustBeSet(w script.Word) bool {
+	if v.c.Nested || w.Span.Start < 0 || w.Span.Start >= w.Span.End || w.Span.End > len(v.a.Text) {
+		return false
+	}
+	return strings.Contains(v.a.Text[w.Span.Start:w.Span.End], ":?")
 }
 
 // startsAtRoot says that a word begins with / if its unknown parts are empty.

@@ -83,6 +83,9 @@ func (v *view) producer() string {
 		l.operands(0, func(i int) bool { s, _ = l.words[i].Text(); return false })
 		return s
 	}
+	if v.c.Remote != "" {
+		return "fetched"
+	}
 	switch l.name {
 	case "curl", "wget", "http", "https", "xh", "aria2c", "nc", "ncat", "netcat", "socat", "lynx", "w3m", "ftp", "telnet", "fetch":
 		return "fetched"

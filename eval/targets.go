@@ -66,7 +66,7 @@ func (v *view) someTarget(c *clause, ts []target, key string, list []string, of 
 		if k > never && loss != nil && c.recoverable == no && len(*loss) < 20 {
 			*loss = append(*loss, v.textOf(t.word))
 		}
-		if best == sure && loss == nil {
+		if best == sure && loss == nil && !except {
 			break
 		}
 	}
