@@ -1,0 +1,55 @@
+package gate
+
+import (
+	"os"
+	"time"
+
+	"safeshell/eval"
+	"safeshell/spool"
+)
+
+// entry is what the gate knows of a decision when it journals it.
+type entry struct {
+	kind     string // decision when empty
+	id       string
+	action   string
+	decision eval.Decision
+	rule     string
+	source   string
+	reason   string
+	answer   string
+	by       string
+	start    time.Time
+}
+
+// journal writes one line. A journal that cannot be written never stops a
+// command; doctor and status say so.
+func (g *Gate) journal(req Request, e entry) {
+	if req.Layer == Check {
+		return
+	}
+	now := g.env.Now()
+	if e.kind == "" {
+		e.kind = "decision"
+	}
+	if e.rule == "" {
+		e.rule = e.decision.Rule
+	}
+	if e.source == "" {
+		e.source = e.decision.Source
+	}
+	if e.reason == "" {
+		e.reason = e.decision.Message
+	}
+	je := spool.Entry{
+		Time: now, Kind: e.kind, ID: e.id, Action: e.action, Rule: e.rule, Source: e.source,
+		Command: displayOf(req), Dir: req.Dir, Layer: string(req.Layer),
+		Context: string(req.Context), Agent: req.Agent, Session: req.Session,
+		PID: os.Getpid(), By: e.by, Reason: e.reason, Answer: e.answer,
+		Waited: now.Sub(e.start).Seconds(), Notes: e.decision.Notes,
+	}
+	if je.Context == "" {
+		je.Context, je.Agent, je.Session = g.caller.cheap()
+	}
+	_ = spool.OpenJournal(g.env.Paths.Journal).Append(je)
+}
