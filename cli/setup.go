@@ -37,17 +37,15 @@ func (c *initCmd) Run(a *app) error {
 
 func (a *app) initParams() initscript.Params {
 	r, _ := a.g.Rules()
-	var builtins []string
+	var names []string
 	for _, n := range r.Names() {
-		if n.FromUser && initscript.IsBuiltin(n.Name) {
-			builtins = append(builtins, n.Name)
-		}
+		names = append(names, n.Name)
 	}
-	return initscript.Params{Binary: self(), Home: a.paths.Home, UserHome: a.paths.User, Builtins: builtins}
+	return initscript.Params{Binary: self(), Home: a.paths.Home, UserHome: a.paths.User, Builtins: names}
 }
 
 func (a *app) initEnv() initscript.Env {
-	return initscript.Env{Getenv: a.getenv, Home: a.paths.User}
+	return initscript.System(a.p.Environ, a.initParams())
 }
 
 // print writes the script for eval, and brings the shims up to date first, so
@@ -57,14 +55,17 @@ func (c *initCmd) print(a *app) error {
 	if shell == "" {
 		shell = initscript.Detect(a.getenv, parentName())
 	}
-	s, err := initscript.Script(shell, a.initParams())
-	if err != nil {
-		return usageError{err}
-	}
 	if err := a.prepare(); err != nil {
 		a.note("safeshell: %v", err)
 	}
-	return a.printf("%s", s)
+	line, note, err := initscript.Line(shell, a.initParams())
+	if err != nil {
+		return usageError{err}
+	}
+	if note != "" {
+		a.note("%s", note)
+	}
+	return a.printf("%s", line)
 }
 
 func parentName() string {

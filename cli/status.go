@@ -77,7 +77,11 @@ func (c *doctorCmd) Run(a *app) error {
 	fs = append(fs, a.checkRules()...)
 	fs = append(fs, a.checkPath()...)
 	for _, f := range initscript.Check(a.initEnv(), a.initParams()) {
-		fs = append(fs, finding{f.Level, f.Text, f.Fix})
+		where := f.File
+		if where != "" {
+			where += ": "
+		}
+		fs = append(fs, finding{string(f.Level), where + f.Message, f.Fix})
 	}
 	fs = append(fs, a.checkShells()...)
 	fs = append(fs, a.checkMonitor()...)
@@ -195,7 +199,7 @@ func (a *app) checkPath() []finding {
 	r, _ := a.g.Rules()
 	var without []string
 	for _, n := range r.Names() {
-		if n.FromUser && shims.Which(n.Name, a.lookup) == "" && !initscript.IsBuiltin(n.Name) {
+		if n.FromUser && shims.Which(n.Name, a.lookup) == "" && shims.Linkable(n.Name) {
 			without = append(without, n.Name)
 		}
 	}

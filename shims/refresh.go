@@ -76,13 +76,13 @@ func Refresh(dir, target string, want Wanted, getenv func(string) (string, bool)
 
 	names := map[string]bool{"safeshell": true, "safeshell-wrapper": true}
 	for _, n := range want.Always {
-		if linkable(n) {
+		if Linkable(n) {
 			names[n] = true
 		}
 	}
 	f := newFinder(getenv)
 	for _, n := range append(append([]string{}, want.Installed...), carriers...) {
-		if !linkable(n) || names[n] {
+		if !Linkable(n) || names[n] {
 			continue
 		}
 		if exe, _ := f.find(n, ""); exe != "" {
@@ -178,8 +178,8 @@ func ownLink(p, target string) (own, current bool) {
 	return errA == nil && errB == nil && os.SameFile(a, b), false
 }
 
-// linkable reports whether a rule's command can be met by a PATH lookup.
-func linkable(name string) bool {
+// Linkable reports whether a rule's command can be met by a PATH lookup.
+func Linkable(name string) bool {
 	return name != "" && !strings.ContainsAny(name, "/\x00") && !strings.HasPrefix(name, ".") &&
 		!strings.HasPrefix(name, "safeshell") && !notPrograms[name] && len(name) < 200
 }

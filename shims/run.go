@@ -123,9 +123,9 @@ func (p Process) warn(v gate.Verdict) {
 func (p Process) replace(g *gate.Gate, f finder, v gate.Verdict, exe, entry, depth string) int {
 	name := p.Identity.Name
 	if v.Trash {
-		code, execReal := trash.Put(p.trashEnv(g), g.Config().TrashConfig(), name, v.Argv, exe)
-		if !execReal {
-			return code
+		res := trash.Put(TrashEnv(p, g), trashConfig(g), name, v.Argv, exe)
+		if !res.ExecReal {
+			return res.Code
 		}
 		return p.exec(exe, entry, name, p.Argv, depth)
 	}
@@ -145,14 +145,30 @@ func (p Process) replace(g *gate.Gate, f finder, v gate.Verdict, exe, entry, dep
 	return p.exec(texe, tentry, filepath.Base(target), v.Argv, depth)
 }
 
-// trashEnv is the trash's view of this process.
-func (p Process) trashEnv(g *gate.Gate) trash.Env {
+// PutInTrash is `safeshell trash put args...`: rm's command line, named as a user
+// knows it in messages. It returns the exit code.
+func PutInTrash(p Process, g *gate.Gate, args []string) int {
+	exe, entry := newFinder(p.lookup).find("rm", "")
+	res := trash.Put(TrashEnv(p, g), trashConfig(g), "rm", args, exe)
+	if !res.ExecReal {
+		return res.Code
+	}
+	return p.exec(exe, entry, "rm", append([]string{"rm"}, args...), "")
+}
+
+// TrashEnv is the trash's view of this process.
+func TrashEnv(p Process, g *gate.Gate) trash.Env {
 	paths := g.Paths()
 	return trash.Env{
-		Getenv: p.getenv, Dir: workingDir(), Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,
+		Getenv: p.getenv, Environ: p.Environ, Dir: workingDir(), Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,
 		StdinTTY: isTerminal(p.Stdin), Now: time.Now, UID: os.Geteuid(), Home: paths.User,
 		SafeshellHome: paths.Home, Session: g.SessionHint(),
 	}
+}
+
+func trashConfig(g *gate.Gate) trash.Config {
+	c := g.Config().Trash
+	return trash.Config{KeepDays: c.KeepDays, MaxBytes: c.MaxBytes}
 }
 
 func isTerminal(f *os.File) bool {
