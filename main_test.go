@@ -48,6 +48,14 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
+// helpers are commands that scenarios guard.
+var helpers = map[string]string{
+	"hello":    "#!/bin/sh\necho hello there \"$@\"\n",
+	"probe":    "#!/bin/bash\necho $$\nfor a; do echo \"arg=$a\"; done\n",
+	"exitwith": "#!/bin/sh\nexit $1\n",
+	"dies":     "#!/bin/sh\nkill -TERM $$\n",
+}
+
 // TestScripts runs the scenarios in testdata/script through the real binary,
 // each in a scratch HOME.
 func TestScripts(t *testing.T) {
@@ -65,6 +73,11 @@ func TestScripts(t *testing.T) {
 			bin := filepath.Join(e.WorkDir, ".bin")
 			if err := os.Mkdir(bin, 0o755); err != nil {
 				return err
+			}
+			for name, text := range helpers {
+				if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
+					return err
+				}
 			}
 			for _, n := range []string{"safeshell", "safeshell-wrapper"} {
 				if err := os.Symlink(binary, filepath.Join(bin, n)); err != nil {

@@ -311,4 +311,3 @@ func codeIf(failed bool) error {
 	}
 	return nil
 }
-

@@ -26,7 +26,7 @@ func (c *trustCmd) Run(a *app) error {
 		return err
 	}
 	for _, f := range files {
-		if err := a.printf("trusted %s\n", visible(f)); err != nil {
+		if err := a.printf("trusted %s\n", visible(f.File)); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (c *untrustCmd) Run(a *app) error {
 		a.note("nothing in %s was trusted", visible(dir))
 	}
 	for _, f := range files {
-		if err := a.printf("no longer trusted: %s\n", visible(f)); err != nil {
+		if err := a.printf("no longer trusted: %s\n", visible(f.File)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"safeshell/eval"
@@ -53,7 +54,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 			return g.obey(req, v, e, j, caller, key, grants, dec)
 		}
 	}
-	r := g.request(req, v, caller, key)
+	r := g.request(req, v, d, caller, key)
 	limit := g.patience(req, caller)
 	ctx, stop := spool.WithSignals(ctx)
 	defer stop()
@@ -231,14 +232,14 @@ func (g *Gate) remember(grants *spool.Grants, req Request, v Verdict, c Caller, 
 }
 
 // request is what is published for the human.
-func (g *Gate) request(req Request, v Verdict, c Caller, key spool.Key) spool.Request {
+func (g *Gate) request(req Request, v Verdict, d eval.Decision, c Caller, key spool.Key) spool.Request {
 	now := g.env.Now()
 	limit := g.patience(req, c)
 	return spool.Request{
 		UID: os.Geteuid(), Session: c.Session, Agent: c.Agent, Context: string(c.Context),
 		Layer: string(req.Layer), PID: os.Getpid(), Dir: req.Dir, Exe: req.Exe,
 		Argv: spool.MaskArgv(req.Argv), Line: spool.Mask(req.Line), ArgvSHA: key.ArgvSHA,
-		Rule: v.Rule, Reason: v.Message, Suggest: v.Suggest,
+		Rule: v.Rule, Reason: v.Message, Suggest: v.Suggest, Loss: strings.Join(d.Loss, "\n"),
 		Created: now, NotAfter: now.Add(limit),
 	}
 }

@@ -192,9 +192,10 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 	v := Verdict{Commands: j.all, Unknown: a.Unknown}
 	d := j.worst
 	v.Action, v.Rule, v.Source, v.Message, v.Suggest = d.Action, d.Rule, d.Source, d.Message, d.Suggest
-	v.Warnings = append(v.Warnings, g.problemLines(o)...)
+	v.Warnings = append(v.Warnings, problemLines(o.problems)...)
+	v.Warnings = append(v.Warnings, problemLines(d.Problems)...)
 
-	if p := o.rules.Fatal(); p != nil && req.Layer != Check {
+	if p := fatal(o, j); p != nil && req.Layer != Check && (d.Action != eval.Deny || d.AllowOverride) {
 		if !g.cfg.FailOpen() {
 			v.Kind, v.Action, v.Rule = Stop, eval.Deny, "rules-unreadable"
 			v.Message = problemLine(*p)
@@ -277,10 +278,11 @@ func (g *Gate) judgeAll(r *eval.Rules, a *script.Analysis) judgement {
 // deny that a human may lift is milder than one that nobody may.
 func stricter(a, b eval.Decision) eval.Decision {
 	notes := append(a.Notes[:len(a.Notes):len(a.Notes)], b.Notes...)
+	problems := append(a.Problems[:len(a.Problems):len(a.Problems)], b.Problems...)
 	if rank(b) > rank(a) || a.Rule == "" && b.Rule != "" && rank(b) == rank(a) {
 		a = b
 	}
-	a.Notes = notes
+	a.Notes, a.Problems = notes, problems
 	return a
 }
 
@@ -448,10 +450,28 @@ func sentence(s string) string {
 	return s + "."
 }
 
-func (g *Gate) problemLines(o *opened) []string {
+// fatal returns the problem because of which the rules in force are not those
+// that were meant; nil when there is none.
+func fatal(o *opened, j judgement) *eval.Problem {
+	if p := o.rules.Broken(); p != nil {
+		return p
+	}
+	for i := range j.worst.Problems {
+		if j.worst.Problems[i].Fatal {
+			return &j.worst.Problems[i]
+		}
+	}
+	return nil
+}
+
+func problemLines(problems []eval.Problem) []string {
 	var out []string
-	for _, p := range o.problems {
-		out = append(out, problemLine(p))
+	seen := map[string]bool{}
+	for _, p := range problems {
+		if s := problemLine(p); !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
 	}
 	return out
 }
