@@ -282,14 +282,11 @@ func checkExported(e Env, p Params) []Finding {
 func checkBuiltins(e Env, p Params) []Finding {
 	var out []Finding
 	for _, b := range p.Builtins {
-		if !isBuiltin(b) {
-			continue
-		}
 		for _, shell := range []string{"bash", "zsh", "fish"} {
 			if !e.Has(shell) {
 				continue
 			}
-			if ok, why := Coverable(b, shell); !ok && !strings.Contains(why, "shim of that name") {
+			if ok, why := Coverable(b, shell); !ok {
 				out = append(out, Finding{Level: Warn, Message: fmt.Sprintf("a rule names %s, which %s cannot be made to ask for: %s", b, shell, why), Fix: "rely on the agent's hook (safeshell agents install), which judges the text"})
 			}
 		}

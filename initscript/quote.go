@@ -6,7 +6,7 @@ import (
 )
 
 // quoteSh quotes a word for bash, zsh and POSIX shells. It holds with zsh's
-// RC_QUOTES too, where '' inside single quotes is a quote.
+// RC_QUOTES too, where ” inside single quotes is a quote.
 func quoteSh(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -3,7 +3,7 @@ if not functions -q safeshell_orig_@NAME@
         functions --copy @NAME@ safeshell_orig_@NAME@
     else
         function safeshell_orig_@NAME@
-            builtin @NAME@ $argv
+            eval 'builtin @NAME@ $argv'
         end
     end
     function @NAME@

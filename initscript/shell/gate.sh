@@ -5,10 +5,13 @@ if [[ $# -gt 1 && -x @BINARY@ ]]; then
   @BINARY@ exec --builtin -- @NAME@ "${@:2}" </dev/null || case $? in 127) ;; *) \return $? ;; esac
 fi
 if [[ $# -lt 2 ]]; then
-  \builtin "$1"
+  \builtin source
   \return
 fi
 safeshell_name=$1 safeshell_file=$2
 shift 2
-\builtin "$safeshell_name" "$safeshell_file" "$@"
+case $safeshell_name in
+.) \builtin . "$safeshell_file" "$@" ;;
+*) \builtin source "$safeshell_file" "$@" ;;
+esac
 \eval "\\unset safeshell_name safeshell_file; \\return $?"
