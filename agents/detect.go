@@ -64,8 +64,10 @@ func sender(root *node, named string, getenv func(string) string) string {
 		return "droid"
 	case hook != "PreToolUse":
 		return named // another event, or none at all
-	case one("codex", "qwen", "vscode", "devin", "kimi", "droid", "copilot", "kiro", "kiro-cli", "amazon-q", "cursor"):
-		return named // Claude's shape, which all of these use
+	case one("codex", "vscode", "devin", "kimi", "droid", "copilot"):
+		return named // Claude's shape, and its tool names are understood
+	case !claudeShell(tool) && one("qwen", "kiro", "kiro-cli", "amazon-q", "cursor"):
+		return named
 	case getenv("DEVIN_PROJECT_DIR") != "":
 		return "devin"
 	case root.has("timestamp"):
