@@ -7,7 +7,7 @@ import "time"
 
 // Call is what a hook event asks to do, in terms that every agent shares.
 type Call struct {
-	Agent   string // as in Names; the real sender, found from the payload
+	Agent   string // as in All; the real sender, found from the payload
 	Session string // the agent's own session id; empty when not sent
 	Dir     string // absolute directory in which the commands would run
 	// Lines are shell texts to be judged (Cline sends several). Empty when the
@@ -18,6 +18,12 @@ type Call struct {
 	// Deadline is how long a human may be waited for, safely below the agent's
 	// own limit.
 	Deadline time.Duration
+	// CanAsk: an Ask will be put to a person by the agent itself. Without it an
+	// Ask becomes a Deny, so it is better to wait for a monitor.
+	CanAsk bool
+	// CanRewrite: replaced Lines will be run. Without it a Rewrite becomes a
+	// Deny that names the command to run instead.
+	CanRewrite bool
 }
 
 // FileAccess is one path that a file tool touches.
