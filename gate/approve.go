@@ -40,7 +40,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 	if err != nil {
 		return g.cannotAsk(req, v, e, err)
 	}
-	if _, ok := s.TakePass(g.passKey(req, caller)); ok {
+	if rule, ok := s.TakePass(g.passKey(req, caller)); ok && (rule == v.Rule || req.Argv == nil) {
 		return grant("passed", "answered above")
 	}
 	if dec, ok := s.TakeLateAnswer(key); ok {
@@ -57,7 +57,6 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 	r := g.request(req, v, d, caller, key)
 	limit := g.patience(req, caller)
 	ctx, stop := spool.WithSignals(ctx)
-	defer stop()
 	dec, err := s.Ask(ctx, r, spool.AskOptions{
 		Timeout:        limit,
 		WaitForMonitor: g.cfg.Approval.WaitForMonitor,
@@ -68,10 +67,11 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 			g.journal(req, entry{kind: "request", id: r.ID, action: "asked", rule: v.Rule, reason: v.Message, start: g.env.Now()})
 		},
 	})
+	defer spool.Reraise(ctx)
+	stop()
 	if err != nil {
 		return g.cannotAsk(req, v, e, err)
 	}
-	e.id = dec.ID
 	return g.obey(req, v, e, j, caller, key, grants, dec)
 }
 
@@ -157,13 +157,22 @@ func (g *Gate) keyOf(req Request, c Caller) spool.Key {
 // leaves out the executable, which a text does not tell, and names the command
 // by its base name, since a shell may call the same one by path or not.
 func (g *Gate) passKey(req Request, c Caller) spool.Key {
-	k := spool.Key{UID: os.Geteuid(), Session: c.Session, Dir: req.Dir}
+	k := spool.Key{UID: os.Geteuid(), Session: passSession(c), Dir: req.Dir}
 	if req.Argv != nil {
 		k.ArgvSHA = spool.ArgvSHA(baseArgv(req.Argv))
 	} else {
 		k.ArgvSHA = spool.LineSHA(req.Line)
 	}
 	return k
+}
+
+// passSession is the session as both a hook and the commands below it can name
+// it: agents whose commands do not carry a session id are told by name alone.
+func passSession(c Caller) string {
+	if c.Agent != "" && !carriesSession(c.Agent) {
+		return c.Agent
+	}
+	return c.Session
 }
 
 func baseArgv(argv []string) []string {

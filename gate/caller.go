@@ -308,3 +308,14 @@ func (f *callerFinder) cheap() (ctx, agent, session string) {
 	}
 	return "", "", ""
 }
+
+// carriesSession reports whether the agent's commands have a variable with the
+// id of its session.
+func carriesSession(agent string) bool {
+	for _, m := range markers {
+		if m.agent == agent && m.session != "" {
+			return true
+		}
+	}
+	return false
+}

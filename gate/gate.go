@@ -74,6 +74,9 @@ type Request struct {
 	// MaxWait bounds the wait for a human below the configured time; 0: no
 	// further bound.
 	MaxWait time.Duration
+	// ViaAgent: let the agent ask its own user instead of the monitor
+	// (approval.via: agent).
+	ViaAgent bool
 	// Quiet: say nothing on stderr while waiting (hooks).
 	Quiet bool
 }
@@ -83,9 +86,10 @@ type Kind uint8
 
 // The kinds.
 const (
-	Run     Kind = iota // run it as it is
-	Replace             // run Verdict.Argv or Verdict.Line instead
-	Stop                // do not run; say Verdict.Text; exit 126
+	Run      Kind = iota // run it as it is
+	Replace              // run Verdict.Argv or Verdict.Line instead
+	Stop                 // do not run; say Verdict.Text; exit 126
+	AskAgent             // let the agent ask its own user, with Verdict.Text
 )
 
 // Verdict is the gate's answer.
@@ -224,6 +228,11 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 	case eval.RequireApproval:
 		if req.Layer == Check {
 			v.Kind = Stop
+			return v
+		}
+		if req.ViaAgent {
+			v.Kind, v.Text = AskAgent, askText(v.Message, v.Rule, v.Suggest)
+			g.journal(req, entry{action: "agent-asks", decision: d, rule: v.Rule, reason: v.Message, start: start})
 			return v
 		}
 		return g.approve(ctx, req, v, d, j, start)

@@ -71,3 +71,7 @@ func cannotAskText(why, reason, rule string) string {
 	return head("BLOCKED", reason, rule) +
 		"\nThis command needs the user's approval, but the request could not be made: " + spool.Visible(why) + ". It has not run.\nTell the user: run `safeshell doctor`.\nDo not attempt to work around this restriction.\n"
 }
+
+func askText(reason, rule, suggest string) string {
+	return head("APPROVAL REQUIRED", reason, rule) + instead(suggest)
+}
