@@ -24,7 +24,7 @@ func (m *model) approvalTitle() (string, string) {
 	now, p := m.o.Now(), m.cur.p
 	if p.Late {
 		if p.Decision != nil && !p.Decision.At.IsZero() {
-			return title, m.st.warn.Render("gave up " + lasted(now.Sub(p.Decision.At)) + " ago")
+			return title, m.st.warn.Render("gave up " + ago(now.Sub(p.Decision.At)))
 		}
 		return title, m.st.warn.Render("gave up")
 	}

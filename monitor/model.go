@@ -191,7 +191,7 @@ func read(src Source) (msg scanMsg) {
 	if msg.pending, err = src.Pending(); err != nil {
 		msg.errs = append(msg.errs, err)
 	}
-	msg.known = err == nil
+	msg.known = err == nil || msg.pending != nil // those that wait may be known without the late ones
 	if msg.records, err = src.Records(); err != nil {
 		msg.errs = append(msg.errs, err)
 	}

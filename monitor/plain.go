@@ -56,7 +56,8 @@ const plainHelp = `Answer with the request's number, your choice and, if you lik
   7 2            allow it for this session
   7 3            always allow this command in this directory
   7 4 not today  deny, and tell the agent why
-Other lines: list (what waits), help, quit.`
+Other lines: list (what waits), help, quit. An answer typed before its request
+is shown, or within half a second after, is not taken.`
 
 // runPlain watches line by line until ctx ends or the human quits.
 func runPlain(ctx context.Context, o Options) error {
@@ -297,8 +298,7 @@ func (p *plain) block(one *plainOne, live int) string {
 		fmt.Fprintf(&b, "  Waiting in all: %d\n", live)
 	}
 	if p.refuse == "" {
-		fmt.Fprintf(&b, "  Answer: %d 1 once, %d 2 session, %d 3 always, %d 4 deny; lines typed before now and within half a second are not taken",
-			one.n, one.n, one.n, one.n)
+		fmt.Fprintf(&b, "  Answer: type %d 1 (once), %d 2 (session), %d 3 (always) or %d 4 (deny)", one.n, one.n, one.n, one.n)
 	} else {
 		fmt.Fprintf(&b, "  Answer: in another terminal, safeshell watch")
 	}

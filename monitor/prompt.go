@@ -53,7 +53,7 @@ func newPrompt(p spool.Pending, st styles) *prompt {
 		Down: key.NewBinding(key.WithKeys("down")),
 	}}
 	d.form = huh.NewForm(huh.NewGroup(d.sel, reason)).
-		WithKeyMap(&keys).WithTheme(st).WithShowHelp(false).WithShowErrors(false).
+		WithKeyMap(&keys).WithTheme(st.form).WithShowHelp(false).WithShowErrors(false).
 		WithHeight(len(choices) + 1)
 	d.form.Init() // focuses the choices; the messages it returns have no use here
 	return d

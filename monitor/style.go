@@ -14,6 +14,7 @@ type styles struct {
 	bold, dim, head, good, bad, warn, k lipgloss.Style
 	ptr, dot, ell, vbar, cont           string
 	light, heavy                        border
+	form                                huh.Theme
 }
 
 // border is the set of characters of a frame: corners clockwise from the top
@@ -40,6 +41,7 @@ func newStyles(cs charset) styles {
 		st.light = border{"+", "+", "+", "+", "-", "|"}
 		st.heavy = border{"#", "#", "#", "#", "=", "#"}
 	}
+	st.form = st.theme()
 	return st
 }
 
@@ -58,8 +60,9 @@ func (st styles) of(k kind) lipgloss.Style {
 	return lipgloss.NewStyle()
 }
 
-// Theme implements huh.Theme; it does not ask for the background.
-func (st styles) Theme(bool) *huh.Styles {
+// theme is the looks of the form. It does not ask for the background, and is
+// made once: huh asks for it many times at each drawing.
+func (st styles) theme() huh.Theme {
 	var t huh.Styles
 	plain := lipgloss.NewStyle()
 	t.FieldSeparator = lipgloss.NewStyle().SetString("\n")
@@ -73,7 +76,7 @@ func (st styles) Theme(bool) *huh.Styles {
 	t.Focused = f
 	t.Focused.SelectedOption = st.bold.Reverse(true)
 	t.Focused.TextInput.Prompt = st.bold
-	return &t
+	return huh.ThemeFunc(func(bool) *huh.Styles { return &t })
 }
 
 // frame draws a box of w by h cells around body: a title at the top left, a
@@ -86,11 +89,11 @@ func (st styles) frame(title, right, note string, body []string, w, h int, focus
 	}
 	in := max(w-4, 0)
 	bar := func(left, l, r, right string) string {
-		if l != "" {
-			l = " " + st.cs.cut(l, max(in-width(r)-3, 0)) + " "
-		}
 		if r != "" {
-			r = " " + st.cs.cut(r, max(in, 0)) + " "
+			r = " " + st.cs.cut(r, max(in-2, 0)) + " "
+		}
+		if l = st.cs.cut(l, max(in-width(r)-2, 0)); l != "" {
+			l = " " + l + " "
 		}
 		fill := max(w-4-width(l)-width(r), 0)
 		return look.Render(left+b.h) + l + look.Render(strings.Repeat(b.h, fill)) + r + look.Render(b.h+right)

@@ -136,6 +136,14 @@ func lasted(d time.Duration) string {
 	return fmt.Sprintf("%d h", int(d/time.Hour))
 }
 
+// ago is a length of time as one in the past: "just now", "3 s ago".
+func ago(d time.Duration) string {
+	if d < time.Second {
+		return "just now"
+	}
+	return lasted(d) + " ago"
+}
+
 // field is one labelled line or paragraph about a request.
 type field struct {
 	label, text string
@@ -169,7 +177,7 @@ func (c charset) fields(p spool.Pending, now time.Time) []field {
 		agent += ", through the " + p.Layer
 	}
 	if !p.Created.IsZero() {
-		agent += ", " + lasted(now.Sub(p.Created)) + " ago"
+		agent += ", " + ago(now.Sub(p.Created))
 	}
 	add("Agent", agent, false)
 	add("Rule", p.Rule, false)
