@@ -239,15 +239,16 @@ func (c *trashPurgeCmd) Run(a *app) error {
 	items, env := a.trashItems()
 	sel := c.selection(items, env.Dir)
 	if len(c.What)+len(c.Group) == 0 {
-		sel.Older = time.Duration(a.g.Config().Trash.KeepDays) * 24 * time.Hour
-		if c.Older != "" {
-			now := time.Now()
-			t, err := parseSince(c.Older, now)
-			if err != nil {
-				return usageError{err}
-			}
-			sel.Older = max(now.Sub(t), time.Nanosecond)
+		age := c.Older
+		if age == "" {
+			age = fmt.Sprintf("%dd", a.g.Config().Trash.KeepDays)
 		}
+		now := time.Now()
+		t, err := parseSince(age, now)
+		if err != nil {
+			return usageError{err}
+		}
+		sel.Older = max(now.Sub(t), time.Nanosecond)
 	} else if c.Older != "" {
 		return usageError{errors.New("name items or give --older, not both")}
 	}
@@ -298,7 +299,7 @@ func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) er
 			a.note("safeshell: %v", r.Err)
 			continue
 		}
-		if err := a.printf("deleted %s\n", trash.Show(r.Path)); err != nil {
+		if err := a.printf("deleted %s\n", trash.Show(r.Item.Path)); err != nil {
 			return err
 		}
 	}
