@@ -99,10 +99,15 @@ func (p Params) sourceName() string {
 	return "."
 }
 
-// gate is the file that the alias of source reads; bash and zsh share it.
-func (p Params) gate() string { return filepath.Join(p.Home, "gate.sh") }
+// gate is the file that the alias of source reads in a shell.
+func (p Params) gate(shell string) string { return filepath.Join(p.Home, "gate."+shell) }
 
-// alias returns the quoted value of the alias for source or the dot.
-func (p Params) alias(name string) string {
-	return quoteSh(`\builtin source ` + quoteSh(p.gate()) + " " + name)
+// alias returns the quoted value of the alias for source or the dot. The name
+// goes along, because a file that is read without arguments has its caller's.
+func (p Params) alias(shell, name string) string {
+	builtin := `\builtin source `
+	if shell == "bash" {
+		builtin = `\source ` // see gate.bash
+	}
+	return quoteSh(builtin + quoteSh(p.gate(shell)) + " " + name)
 }

@@ -87,7 +87,7 @@ func (p Params) script(shell string, gates bool) (string, error) {
 			functions.WriteString(replaceAll(template("function."+shell), "@NAME@", name))
 		case gates:
 			for _, n := range []string{"source", "."} {
-				aliases.WriteString(replaceAll(template("alias.sh"), "@NAME@", n, "@ALIAS@", p.alias(n)))
+				aliases.WriteString(replaceAll(template("alias.sh"), "@NAME@", n, "@ALIAS@", p.alias(shell, n)))
 			}
 		}
 	}

@@ -137,7 +137,7 @@ func (t target) byHand(p Params) string {
 // Undo takes the blocks out of all start-up files, so that each is byte for
 // byte what it was but for what others changed; it deletes files and
 // directories that were made for a block and hold nothing else, and the static
-// files. Backups stay, and so does the gate, which open shells may use.
+// files. Backups stay, and so do the gates, which open shells may use.
 func Undo(e Env, p Params) ([]Change, error) {
 	if err := checkHomes(p); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // EnvFile is the static file under SAFESHELL_HOME that a shell sources.
@@ -22,7 +23,7 @@ type staticFile struct {
 }
 
 // static returns the static files as they should be: one per shell, and the
-// gate when a rule names source.
+// gates when a rule names source.
 func (p Params) static() ([]staticFile, error) {
 	var out []staticFile
 	for _, shell := range Shells {
@@ -32,10 +33,10 @@ func (p Params) static() ([]staticFile, error) {
 		}
 		out = append(out, staticFile{EnvFile(shell, p), text})
 	}
-	for _, b := range p.Builtins {
-		if isSource(b) {
-			text := replaceAll(template("gate.sh"), "@BINARY@", quoteSh(p.Binary), "@NAME@", p.sourceName())
-			return append(out, staticFile{p.gate(), text}), nil
+	if slices.ContainsFunc(p.Builtins, isSource) {
+		for _, shell := range []string{"bash", "zsh"} {
+			text := replaceAll(template("gate."+shell), "@BINARY@", quoteSh(p.Binary), "@NAME@", p.sourceName())
+			out = append(out, staticFile{p.gate(shell), text})
 		}
 	}
 	return out, nil
@@ -45,7 +46,7 @@ func (p Params) static() ([]staticFile, error) {
 // should be, and returns their paths. It makes SAFESHELL_HOME (mode 0700) when
 // that is missing and touches no other file.
 //
-// The gate of an earlier rule stays: shells that are open may still use it.
+// The gates of an earlier rule stay: shells that are open may still use it.
 func WriteStatic(p Params) (written []string, err error) {
 	want, err := p.static()
 	if err != nil {
@@ -70,7 +71,7 @@ func WriteStatic(p Params) (written []string, err error) {
 	return written, nil
 }
 
-// removeStatic removes the static files but the gate, where they are ours.
+// removeStatic removes the static files but the gates, where they are ours.
 func removeStatic(p Params) error {
 	var errs []error
 	for _, shell := range Shells {

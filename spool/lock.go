@@ -90,11 +90,11 @@ func checkFile(path string, fi fs.FileInfo, uid int, links uint64) error {
 	st, _ := fi.Sys().(*syscall.Stat_t)
 	switch {
 	case !fi.Mode().IsRegular():
-		return &UnsafeError{path, "is not a regular file", ""}
+		return &UnsafeError{path, "is not a regular file", "move it away: mv " + quote(path) + " " + quote(path+".old")}
 	case st == nil || int(st.Uid) != uid:
-		return &UnsafeError{path, fmt.Sprintf("does not belong to you (uid %d)", uid), ""}
+		return &UnsafeError{path, fmt.Sprintf("does not belong to you (uid %d)", uid), fmt.Sprintf("run: sudo chown %d %s", uid, quote(path))}
 	case fi.Mode().Perm()&0o177 != 0:
-		return &UnsafeError{path, fmt.Sprintf("has mode %#o instead of 0600", fi.Mode().Perm()), ""}
+		return &UnsafeError{path, fmt.Sprintf("has mode %#o instead of 0600", fi.Mode().Perm()), "run: chmod 600 " + quote(path)}
 	case uint64(st.Nlink) > links:
 		return &UnsafeError{path, fmt.Sprintf("has %d names instead of %d", st.Nlink, links), ""}
 	}

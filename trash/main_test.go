@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -137,10 +138,11 @@ func build(t testing.TB, dir string, lines ...string) {
 		must(os.MkdirAll(filepath.Dir(p), 0o755))
 		must(os.WriteFile(p, []byte(b), 0o644))
 	}
-	for i := len(later) - 1; i >= 0; i-- {
-		must(os.Chmod(later[i].p, later[i].m))
+	slices.SortFunc(later, func(a, b chmod) int { return len(b.p) - len(a.p) })
+	for _, l := range later {
+		must(os.Chmod(l.p, l.m))
 	}
-	t.Cleanup(func() { unlockTree(dir) })
+	t.Cleanup(func() { unlockTree(filepath.Dir(dir)) })
 }
 
 // unlockTree lets the test's cleaning remove what a test made unwritable.

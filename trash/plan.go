@@ -36,7 +36,7 @@ func (p *putter) plan(t *target) []unit {
 		return []unit{top}
 	}
 	pl := planner{p: p, skip: t.skip}
-	return pl.visit(top).units
+	return pl.visit(top, false).units
 }
 
 type planner struct {
@@ -53,26 +53,34 @@ type verdict struct {
 	quiet bool
 }
 
-func (pl *planner) visit(u unit) verdict {
+// visit decides about u. locked says that the directory it is in may not be
+// written to, so that rm, having asked, could not remove it.
+func (pl *planner) visit(u unit, locked bool) verdict {
 	p := pl.p
 	if slices.Contains(pl.skip, u.real) {
 		p.say("skipping %s, since it's on a different device", p.quote(u.show))
 		p.res.Code = 1
 		return verdict{quiet: true}
 	}
-	goes := verdict{whole: true, units: []unit{u}}
+	goes := func() verdict {
+		if locked {
+			p.cannot(u.show, unix.EACCES)
+			return verdict{quiet: true}
+		}
+		return verdict{whole: true, units: []unit{u}}
+	}
 	if u.kind != unix.S_IFDIR {
 		if !p.ask(u, askRemove, nil) {
 			return verdict{}
 		}
-		return goes
+		return goes()
 	}
 	var empty emptiness
 	if !p.ask(u, askDescend, &empty) {
 		return verdict{quiet: true}
 	}
 	if empty == isEmpty || !p.asks() && !pl.skipsBelow(u.real) {
-		return goes
+		return goes()
 	}
 	f, err := openRead(u.parent, u.base)
 	if err != nil {
@@ -80,7 +88,7 @@ func (pl *planner) visit(u unit) verdict {
 		if !p.ask(u, askRemove, nil) {
 			return verdict{}
 		}
-		return goes
+		return goes()
 	}
 	defer f.Close()
 	es, err := readAll(f)
@@ -88,18 +96,23 @@ func (pl *planner) visit(u unit) verdict {
 		return verdict{quiet: true, whole: p.cannot(u.show, err)}
 	}
 	v := verdict{whole: true}
+	below := accessible(int(f.Fd()), ".", unix.W_OK|unix.X_OK) == unix.EACCES
 	for _, e := range es {
-		c := pl.visit(u.child(int(f.Fd()), e))
+		c := pl.visit(u.child(int(f.Fd()), e), below)
 		v.whole = v.whole && c.whole
 		v.quiet = v.quiet || c.quiet
 		v.units = append(v.units, c.units...)
 	}
+	all := v.units
 	switch {
 	case v.quiet:
 	case !p.ask(u, askRemove, nil):
 		v.whole = false
 	case v.whole:
-		return goes
+		if v = goes(); locked {
+			v.units = all
+		}
+		return v
 	default:
 		// Something in it stays, because the answer was no.
 		p.cannot(u.show, unix.ENOTEMPTY)

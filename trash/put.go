@@ -252,9 +252,13 @@ func (p *putter) operand(t *target) {
 		}
 		p.res.Code = 1
 	case stateDevice:
+		p.res.Code = 1
+		if t.err != nil {
+			p.say("failed to stat %s: skipping %s", p.quote(strings.TrimSuffix(t.arg, "/")+"/.."), p.quote(t.arg))
+			return
+		}
 		p.say("skipping %s, since it's on a different device", p.quote(t.arg))
 		p.say("and --preserve-root=all is in effect")
-		p.res.Code = 1
 	case stateLinkDir:
 		p.cannot(t.arg, unix.ENOTDIR)
 	default:
@@ -408,7 +412,8 @@ func (p *putter) inspect(arg string) target {
 			return t
 		}
 		if p.o.preserveAll {
-			if up, err := lstatAt(p.cwdfd, bare+"/.."); err != nil || up.dev != t.fi.dev {
+			up, err := lstatAt(p.cwdfd, bare+"/..")
+			if t.err = err; err != nil || up.dev != t.fi.dev {
 				t.state = stateDevice
 				return t
 			}

@@ -81,9 +81,8 @@ func plainInDoubleQuotes(name string, utf8Locale bool) bool {
 				return false
 			}
 		case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
-		case strings.ContainsRune("%+,-./:]_ '", r):
-		case (r == '#' || r == '~') && i == 0: // see gnulib: only special at the start
-		case strings.ContainsRune("{}#~", r):
+		case strings.ContainsRune("%+,-./:]_ @'", r):
+		case (r == '#' || r == '~') && i == 0: // as gnulib has it, though it is there that they are special
 		default:
 			return false
 		}
