@@ -115,14 +115,19 @@ func (m *model) status(w int) string {
 // that leaves all within h lines.
 func (m *model) details(w, h int) (lines []string, must int) {
 	p := m.cur.p
-	for _, s := range m.cs.warnings(p) {
-		for _, l := range wrap("! "+s, w) {
-			lines = append(lines, m.st.bad.Render(l))
+	// A request never changes, but for giving up: its command is drawn once.
+	if c := &m.cur.drawn; c.lines == nil || c.w != w || c.late != p.Late {
+		c.w, c.late, c.lines = w, p.Late, nil
+		for _, s := range m.cs.warnings(p) {
+			for _, l := range wrap("! "+s, w) {
+				c.lines = append(c.lines, m.st.bad.Render(l))
+			}
+		}
+		for _, l := range m.st.commandLines(p.Request, w) {
+			c.lines = append(c.lines, m.st.bold.Render(l))
 		}
 	}
-	for _, l := range m.st.commandLines(p.Request, w) {
-		lines = append(lines, m.st.bold.Render(l))
-	}
+	lines = slices.Clone(m.cur.drawn.lines)
 	command := len(lines)
 	for _, f := range m.cs.fields(p, m.o.Now()) {
 		lines = append(lines, m.fieldLines(f, w)...)

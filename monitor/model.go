@@ -296,11 +296,11 @@ func (m *model) scanned(msg scanMsg) tea.Cmd {
 		switch {
 		case !known && !p.Late:
 			fresh = append(fresh, p)
-			m.say(asks, fmt.Sprintf("%s asks: %s", m.cs.line(asker(p.Request)), m.cs.command(p.Request)))
+			m.say(asks, fmt.Sprintf("%s asks: %s", m.cs.line(asker(p.Request)), m.cs.brief(p.Request)))
 		case !known:
-			m.say(info, "gave up before, may still be answered: "+m.cs.command(p.Request))
+			m.say(info, "gave up before, may still be answered: "+m.cs.brief(p.Request))
 		case p.Late && !late:
-			m.say(warn, "gave up waiting: "+m.cs.command(p.Request))
+			m.say(warn, "gave up waiting: "+m.cs.brief(p.Request))
 		}
 	}
 	for _, p := range m.queue {
@@ -341,7 +341,7 @@ func (m *model) ended(msg outcomeMsg) {
 	if _, ours := m.mine[msg.p.ID]; ours {
 		return
 	}
-	command := m.cs.command(msg.p.Request)
+	command := m.cs.brief(msg.p.Request)
 	switch {
 	case !msg.ok:
 		m.tell(info, "gone, its command ended before an answer: "+command)
@@ -366,7 +366,7 @@ func (m *model) send(p *prompt, c spool.Choice) tea.Cmd {
 func (m *model) answered(msg answerMsg) tea.Cmd {
 	p := m.drafts[msg.id] // kept while an answer is under way
 	p.sending = false
-	command := m.cs.command(p.p.Request)
+	command := m.cs.brief(p.p.Request)
 	switch {
 	case msg.err == nil:
 		k, s := good, Outcome(spool.Allowed, msg.c)

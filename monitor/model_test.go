@@ -663,3 +663,15 @@ func TestTheTitleCounts(t *testing.T) {
 		t.Errorf("title %q", title)
 	}
 }
+
+func BenchmarkLargestCommand(b *testing.B) {
+	src := newFake(newClock())
+	src.queue = []spool.Pending{script("r1", strings.Repeat("echo something of a script; ", 64<<10/28)+"\n# é")}
+	m := newModel(context.Background(), Options{Source: src, Getenv: env(), Now: src.clock.now})
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	m.Update(read(src))
+	for b.Loop() {
+		m.Update(gateMsg{})
+		m.View()
+	}
+}

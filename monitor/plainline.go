@@ -123,7 +123,7 @@ func (p *plain) list() {
 		case !one.p.NotAfter.IsZero():
 			state = lasted(max(one.p.NotAfter.Sub(p.o.Now()), 0)) + " left"
 		}
-		p.print(fmt.Sprintf("Request %d, %s: %s", one.n, state, p.cs.command(one.p.Request)))
+		p.print(fmt.Sprintf("Request %d, %s: %s", one.n, state, p.cs.brief(one.p.Request)))
 	}
 	if !any {
 		p.print("Nothing waits.")

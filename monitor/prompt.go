@@ -36,6 +36,12 @@ type prompt struct {
 	sending  bool
 	failed   string // why the last answer was not taken
 	width    int    // the form's
+
+	drawn struct { // the command, wrapped
+		w     int
+		late  bool
+		lines []string
+	}
 }
 
 // newPrompt returns the form with deny chosen.

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +110,33 @@ func (c charset) command(r spool.Request) string {
 		return strings.Join(c.lines(r.Line), " <LF> ")
 	}
 	return strings.Join(c.words(r.Argv), " ")
+}
+
+// briefLength bounds a command where it is one of many, in bytes before
+// anything is spelled out.
+const briefLength = 400
+
+// brief is a command as one line of bounded length, its end marked if more
+// follows. What is approved is shown by commandLines instead, whole.
+func (c charset) brief(r spool.Request) string {
+	more := len(r.Line) > briefLength
+	if more {
+		r.Line = strings.ToValidUTF8(r.Line[:briefLength], "")
+	}
+	n := 0
+	for i, a := range r.Argv {
+		if n += len(a); n > briefLength {
+			r.Argv = slices.Clone(r.Argv[:i+1])
+			r.Argv[i] = strings.ToValidUTF8(a[:len(a)-(n-briefLength)], "")
+			more = true
+			break
+		}
+	}
+	s := c.command(r)
+	if more {
+		s += " ..."
+	}
+	return s
 }
 
 // clockTime is a time of day.
