@@ -123,9 +123,9 @@ func (a *app) answer(id string, choice spool.Choice, reason string) error {
 		return err
 	}
 	g := a.g.Journal(spool.Entry{
-		Time: time.Now(), Kind: "answer", ID: r.ID, Action: string(dec.Verdict), Rule: r.Rule,
+		Time: time.Now(), Kind: spool.KindAnswer, ID: r.ID, Action: string(dec.Verdict), Rule: r.Rule,
 		Command: requestText(r.Request), Dir: r.Dir, Layer: r.Layer, Context: r.Context, Agent: r.Agent,
-		Session: r.Session, PID: os.Getpid(), By: "cli", Answer: reason,
+		Session: r.Session, PID: os.Getpid(), By: "cli", Reason: reason,
 	})
 	if g != nil {
 		a.note("safeshell: the answer stands, but the journal could not be written: %v", g)

@@ -30,7 +30,11 @@ func (c *logCmd) Run(a *app) error {
 		return usageError{err}
 	}
 	j := spool.OpenJournal(a.paths.Journal)
-	entries, err := j.Read(spool.ReadOptions{Since: since, Limit: c.Last})
+	opts := spool.ReadOptions{Since: since, Limit: c.Last}
+	if c.Follow {
+		return c.follow(a, j, opts)
+	}
+	entries, err := j.Read(opts)
 	if err != nil {
 		return err
 	}
@@ -39,19 +43,21 @@ func (c *logCmd) Run(a *app) error {
 			return err
 		}
 	}
-	if !c.Follow {
-		if len(entries) == 0 && !c.JSON {
-			a.note("the journal has no entries yet (%s)", a.paths.Journal)
-		}
-		return nil
+	if len(entries) == 0 && !c.JSON {
+		a.note("the journal has no entries yet (%s)", a.paths.Journal)
 	}
+	return nil
+}
+
+func (c *logCmd) follow(a *app, j *spool.Journal, opts spool.ReadOptions) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	err = j.Follow(ctx, func(e spool.Entry) error { return c.print(a, e) })
-	if errors.Is(err, context.Canceled) {
-		return nil
+	for e := range j.Tail(ctx, opts) {
+		if err := c.print(a, e); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 func (c *logCmd) print(a *app, e spool.Entry) error {
@@ -69,7 +75,7 @@ func (c *logCmd) print(a *app, e spool.Entry) error {
 // the rule, who, and how long it took.
 func logLine(e spool.Entry) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-9s %s", e.Time.Local().Format("2006-01-02 15:04:05"), e.Action, visible(e.Command))
+	fmt.Fprintf(&b, "%s  %-9s %s", e.Time.Local().Format("2006-01-02 15:04:05"), actionWord(e), visible(e.Command))
 	var facts []string
 	add := func(label, v string) {
 		if v != "" {
@@ -84,10 +90,10 @@ func logLine(e spool.Entry) string {
 	add("", who)
 	add("", e.Layer)
 	add("by ", e.By)
-	if e.Waited >= 0.5 {
+	if e.Waited >= 0.1 {
 		add("", time.Duration(e.Waited*float64(time.Second)).Round(100*time.Millisecond).String())
 	}
-	add("said: ", e.Answer)
+	add("said: ", e.Reason)
 	add("in ", e.Dir)
 	for _, n := range e.Notes {
 		add("note: ", n)
@@ -149,13 +155,13 @@ func (c *grantsListCmd) Run(a *app) error {
 			continue
 		}
 		scope := "always"
-		if g.Scope == spool.Session {
-			scope = "session " + g.Key.Session
-			if !g.Expires.IsZero() {
-				scope += ", until " + g.Expires.Local().Format("2006-01-02 15:04")
+		if g.Choice == spool.Session {
+			scope = "session " + g.Session
+			if !g.Until.IsZero() {
+				scope += ", until " + g.Until.Local().Format("2006-01-02 15:04")
 			}
 		}
-		if err := a.printf("%s  %s\n  command:   %s\n  directory: %s\n  rule:      %s\n  given:     %s by %s\n", g.ID, visible(scope), visible(g.Command), visible(g.Key.Dir), visible(g.Rule), g.Created.Local().Format("2006-01-02 15:04"), visible(g.By)); err != nil {
+		if err := a.printf("%s  %s\n  command:   %s\n  directory: %s\n  rule:      %s\n  given:     %s by %s\n", g.ID, visible(scope), visible(g.Command), visible(g.Dir), visible(g.Rule), g.At.Local().Format("2006-01-02 15:04"), visible(g.By)); err != nil {
 			return err
 		}
 	}
@@ -206,4 +212,17 @@ func (c *grantsRevokeCmd) Run(a *app) error {
 		}
 	}
 	return nil
+}
+
+// actionWord is what became of a command, in a word.
+func actionWord(e spool.Entry) string {
+	switch e.Action {
+	case "asked-allow":
+		return "approved"
+	case "asked-deny":
+		return "refused"
+	case "":
+		return string(e.Kind)
+	}
+	return e.Action
 }

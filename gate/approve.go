@@ -64,7 +64,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 			if !req.Quiet {
 				fmt.Fprint(g.env.Stderr, waitingText(r.ID, v.Message, v.Rule, limit.String()))
 			}
-			g.journal(req, entry{kind: "request", id: r.ID, action: "asked", rule: v.Rule, reason: v.Message, start: g.env.Now()})
+			g.journal(req, entry{kind: spool.KindRequest, id: r.ID, action: "asked", rule: v.Rule, reason: v.Message, start: g.env.Now()})
 		},
 	})
 	defer spool.Reraise(ctx)
@@ -78,8 +78,9 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 // obey carries out a decision.
 func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller, key spool.Key, grants *spool.Grants, dec spool.Decision) Verdict {
 	e.by, e.id = dec.By, dec.ID
+	e.choice = dec.Choice
 	if dec.Reason != "" {
-		e.answer = dec.Reason
+		e.reason = dec.Reason
 	}
 	switch dec.Verdict {
 	case spool.Allowed:
@@ -87,14 +88,14 @@ func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller,
 			v.Kind = Run
 		}
 		if grants != nil && (dec.Choice == spool.Session || dec.Choice == spool.Always) {
-			if err := g.remember(grants, req, v, caller, key, dec); err != nil {
+			if err := g.remember(grants, req, v, key, dec); err != nil {
 				v.Warnings = append(v.Warnings, "the answer could not be remembered: "+err.Error())
 			}
 		}
 		g.passDown(req, j, caller)
-		e.action = "approved"
+		e.action = "asked-allow"
 	case spool.Denied:
-		v.Kind, v.Text, e.action = Stop, userDeniedText(dec.Reason, v.Rule, v.Suggest), "refused"
+		v.Kind, v.Text, e.action = Stop, userDeniedText(dec.Reason, v.Rule, v.Suggest), "asked-deny"
 	case spool.TimedOut:
 		v.Kind, v.Text, e.action = Stop, timedOutText(g.patience(req, caller).String(), v.Message, v.Rule), "timeout"
 	case spool.NoMonitor:
@@ -232,12 +233,8 @@ func knownArgv(c script.Command) ([]string, bool) {
 	return out, true
 }
 
-func (g *Gate) remember(grants *spool.Grants, req Request, v Verdict, c Caller, key spool.Key, dec spool.Decision) error {
-	gr := spool.Grant{
-		Rule: v.Rule, Key: key, Command: spool.Mask(displayOf(req)), By: dec.By,
-		Created: g.env.Now(), Scope: dec.Choice,
-	}
-	return grants.Add(gr)
+func (g *Gate) remember(grants *spool.Grants, req Request, v Verdict, key spool.Key, dec spool.Decision) error {
+	return grants.Add(spool.NewGrant(v.Rule, key, dec, displayOf(req)))
 }
 
 // request is what is published for the human.

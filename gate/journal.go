@@ -10,14 +10,14 @@ import (
 
 // entry is what the gate knows of a decision when it journals it.
 type entry struct {
-	kind     string // decision when empty
+	kind     spool.Kind // decision when empty
 	id       string
 	action   string
 	decision eval.Decision
 	rule     string
 	source   string
 	reason   string
-	answer   string
+	choice   spool.Choice
 	by       string
 	start    time.Time
 }
@@ -30,7 +30,7 @@ func (g *Gate) journal(req Request, e entry) {
 	}
 	now := g.env.Now()
 	if e.kind == "" {
-		e.kind = "decision"
+		e.kind = spool.KindDecision
 	}
 	if e.rule == "" {
 		e.rule = e.decision.Rule
@@ -45,8 +45,8 @@ func (g *Gate) journal(req Request, e entry) {
 		Time: now, Kind: e.kind, ID: e.id, Action: e.action, Rule: e.rule, Source: e.source,
 		Command: displayOf(req), Dir: req.Dir, Layer: string(req.Layer),
 		Context: string(req.Context), Agent: req.Agent, Session: req.Session,
-		PID: os.Getpid(), By: e.by, Reason: e.reason, Answer: e.answer,
-		Waited: now.Sub(e.start).Seconds(), Notes: e.decision.Notes,
+		PID: os.Getpid(), By: e.by, Reason: e.reason,
+		Waited: now.Sub(e.start).Seconds(), Notes: e.decision.Notes, Choice: e.choice,
 	}
 	if je.Context == "" {
 		je.Context, je.Agent, je.Session = g.caller.cheap()
