@@ -63,7 +63,10 @@ type Command struct {
 	Assigns []Assign
 	// Redirects, in order, including those of enclosing compound commands.
 	Redirects []Redirect
-	// Dir is where the command would run.
+	// Dir is where the command would run, the directory options of git, make
+	// and ninja (-C) already applied. A cd is taken to succeed unless the text
+	// itself handles its failure. A directory that is not known has unknown
+	// parts, perhaps with a known tail: $PWD/sub, $X/sub.
 	Dir Word
 	// Via names the programs around it, outermost first: sudo, env, bash -c,
 	// xargs, find -exec, python3, ssh. Empty for a plain command.
@@ -83,6 +86,14 @@ type Command struct {
 	// Keyword is set for shell builtins that are evaluated in the shell
 	// itself (cd, eval, source, export, set ...).
 	Keyword bool
+	// Function is set when the command word is a function that the text itself
+	// defined: what it runs is listed too, and the word does not name a
+	// program.
+	Function bool
+	// Guess is set for the arguments of a program that is not known, from the
+	// word on that names a well-known destructive program: they may be a
+	// command (mywrap rm -rf x) or data.
+	Guess bool
 	// TailOf is the index in Analysis.Commands of the command whose last
 	// arguments are exactly this Argv (`sudo rm x`: rm is the tail of sudo,
 	// starting at word TailAt); -1 when there is none.
@@ -140,9 +151,9 @@ type PartKind uint8
 // The kinds of part.
 const (
 	Literal  PartKind = iota
-	Glob              // unquoted pattern characters: Text is the pattern
+	Glob              // an unquoted pattern character or bracket: Text is it
 	Variable          // value of Name is not known
-	Output            // output of a command substitution, or of a producer
+	Output            // output of a command (substitution); a path for <(cmd)
 	TempPath          // a fresh path under the temporary directory (mktemp)
 	Operand           // operands that come from elsewhere: xargs, find, $1, $@
 )
@@ -155,6 +166,12 @@ type Part struct {
 	// Split: not quoted, so that an unknown value may become several words or
 	// none.
 	Split bool
+	// Alt are values that an unknown part may have, among others: the default
+	// in ${x:-default}, what the branches of the text assign.
+	Alt []string
+
+	from    int   // Output: index+1 of the command that writes it
+	content *Word // Output of <(cmd): what the path gives, when known
 }
 
 // Lit returns a wholly known word.

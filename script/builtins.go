@@ -1,0 +1,602 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// builtin lists and follows a shell builtin; ok is false when the name is
+// none.
+func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
+	k.keyword = true
+	args := k.argv[1:]
+	switch name {
+	case "cd", "chdir":
+		return a.cd(k), true
+	case "pushd", "popd":
+		return a.pushd(k, name), true
+	case "eval":
+		a.eval(k)
+	case ".", "source":
+		a.source(k)
+	case "command", "builtin", "exec", "noglob", "nocorrect", "-", "repeat":
+		return a.precommand(k, name)
+	case "export", "readonly", "declare", "typeset", "local", "integer", "float", "nameref":
+		a.emit(k)
+		d := decl{variant: name}
+		for _, w := range args {
+			a.declareWord(&d, w, k.st, k.c)
+		}
+	case "exit", "logout", "return", "break", "continue":
+		a.emit(k)
+		k.st.dead = true
+		k.st.exited = name == "exit" || name == "logout"
+	case "set":
+		a.emit(k)
+		a.set(k)
+	case "shift":
+		a.emit(k)
+		a.shift(k)
+	case "unset":
+		a.emit(k)
+		a.unset(k)
+	case "read":
+		a.emit(k)
+		a.read(k)
+	case "mapfile", "readarray":
+		a.emit(k)
+		a.mapfile(k)
+	case "getopts":
+		a.emit(k)
+		if len(args) > 1 {
+			a.assignName(args[1], value{}, k)
+		}
+	case "let":
+		a.emit(k)
+		for _, w := range args {
+			a.letText(w, k)
+		}
+	case "trap":
+		a.emit(k)
+		a.trap(k)
+	case "alias":
+		a.emit(k)
+		a.aliases(k)
+	case "unalias":
+		a.emit(k)
+		a.unalias(k)
+	case "hash":
+		a.emit(k)
+		a.hash(k)
+	case "enable":
+		a.emit(k)
+		if hasFlag(args, 'f') {
+			a.unknown("enable -f loads code into the shell", k.c.src, k.span)
+		}
+	case "test", "[":
+		a.emit(k)
+		for i := 0; i+1 < len(args); i++ {
+			if t, _ := args[i].Text(); t == "-v" || t == "-R" {
+				a.variableName(args[i+1], k.st, k.c)
+			}
+		}
+	case "printf":
+		a.emit(k)
+		a.printfVar(k)
+		a.output(k, name)
+		return outcome{}, true
+	case "echo", "pwd", "print":
+		a.emit(k)
+		a.output(k, name)
+		return outcome{sure: name == "echo"}, true
+	case "wait":
+		a.emit(k)
+		for i := 0; i+1 < len(args); i++ {
+			if t, _ := args[i].Text(); t == "-p" {
+				a.assignName(args[i+1], value{}, k)
+			}
+		}
+	case "compgen", "complete":
+		a.emit(k)
+		a.compgen(k)
+	case "fc":
+		a.emit(k)
+		if !hasFlag(args, 'l') {
+			a.unknown("fc runs commands from the history", k.c.src, k.span)
+		}
+	case "emulate", "sched":
+		if k.c.src.lang != Zsh {
+			k.keyword = false
+			return outcome{}, false
+		}
+		i := a.emit(k)
+		a.zshCode(k, i, name)
+	case ":", "true", "false", "shopt", "setopt", "unsetopt", "umask", "ulimit", "jobs", "times", "bg", "fg",
+		"disown", "kill", "dirs", "caller", "bind", "history", "suspend", "compopt", "type", "whence", "where",
+		"help", "zmodload", "autoload", "zle", "bindkey", "compdef", "zstyle", "functions", "rehash", "unhash", "initcmds":
+		if (name == "compdef" || name == "initcmds" || name == "where" || name == "functions") && k.c.src.lang != Zsh {
+			k.keyword = false
+			return outcome{}, false
+		}
+		a.emit(k)
+		if name != ":" && name != "true" && name != "false" && name != "shopt" && name != "umask" {
+			k.c.sink.lose()
+		}
+		return outcome{sure: name == ":" || name == "true"}, true
+	default:
+		k.keyword = false
+		return outcome{}, false
+	}
+	return outcome{}, true
+}
+
+// hasFlag reports whether a cluster of options holds a letter.
+func hasFlag(args []Word, letter byte) bool {
+	for _, w := range args {
+		t, ok := w.Text()
+		if !ok {
+			continue
+		}
+		if t == "--" || len(t) < 2 || t[0] != '-' {
+			return false
+		}
+		if t[1] != '-' && strings.IndexByte(t, letter) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// tail returns the call of the words of k from at on; via names what runs it.
+func (k *call) after(i, at int, via string) *call {
+	t := *k
+	c := *k.c
+	c.via = append(c.via[:len(c.via):len(c.via)], via)
+	t.c, t.argv, t.tail, t.tailAt = &c, k.argv[at:], i+1, at
+	t.keyword, t.fn = false, false
+	if len(t.argv) > 0 && t.argv[0].Span.Start >= k.span.Start && t.argv[0].Span.End <= k.span.End {
+		t.span = Span{t.argv[0].Span.Start, k.span.End}
+	}
+	return &t
+}
+
+// precommand follows the builtins that run their arguments.
+func (a *analyzer) precommand(k *call, name string) (outcome, bool) {
+	zsh := k.c.src.lang == Zsh
+	if (name == "noglob" || name == "nocorrect" || name == "-" || name == "repeat") && !zsh {
+		k.keyword = false
+		return outcome{}, false
+	}
+	i := a.emit(k)
+	at := 1
+	switch name {
+	case "repeat":
+		at = 2
+		c := *k.c
+		c.loop = true
+		k.c = &c
+	case "command", "exec":
+	opts:
+		for at < len(k.argv) {
+			t, ok := k.argv[at].Text()
+			if !ok || len(t) < 2 || t[0] != '-' {
+				break
+			}
+			at++
+			if t == "--" {
+				break
+			}
+			if name == "command" && strings.ContainsAny(t, "vV") {
+				k.c.sink.lose()
+				return outcome{}, true // asks only where the name leads
+			}
+			if name == "exec" {
+				if j := strings.IndexByte(t, 'a'); j > 0 {
+					if j == len(t)-1 {
+						at++
+					}
+					continue opts
+				}
+			}
+		}
+	}
+	if at >= len(k.argv) {
+		if name == "exec" {
+			a.execRedirects(k)
+		}
+		return outcome{}, true
+	}
+	t := k.after(i, at, name)
+	var o outcome
+	if n, ok := t.argv[0].Text(); !ok {
+		o = a.unnamed(t)
+	} else if name == "exec" {
+		a.program(t, base(n))
+		k.st.dead, k.st.exited = true, true
+	} else if name == "repeat" || name == "noglob" || name == "nocorrect" || name == "-" {
+		o = a.run(t)
+	} else if bo, ok := a.builtin(t, n); ok {
+		o = bo
+	} else {
+		a.program(t, base(n))
+	}
+	return o, true
+}
+
+// execRedirects keeps the redirections of an exec without a command.
+func (a *analyzer) execRedirects(k *call) {
+	for _, r := range k.redirs {
+		if r.Fd <= 0 && (r.Op == "<<" || r.Op == "<<-" || r.Op == "<<<" || r.Op == "<") {
+			k.st.stdin = k.c.stdin
+		}
+		for _, p := range r.Target.Parts {
+			if p.Kind == Output && strings.HasPrefix(p.Name, ">(") {
+				for _, i := range a.pending {
+					if readsCode(&a.cmds[i]) {
+						a.unknown("a process runs what is written to it later", k.c.src, k.span)
+					}
+				}
+			}
+		}
+	}
+}
+
+// readsCode reports whether a command is a shell or interpreter that runs its
+// standard input.
+func readsCode(c *Command) bool {
+	name := c.Name()
+	if shellDialect(name) == "" && interpreterOf(name) == "" {
+		return false
+	}
+	for _, w := range c.Argv[1:] {
+		if t, ok := w.Text(); !ok || !strings.HasPrefix(t, "-") || t == "-c" || t == "-e" {
+			return false
+		}
+	}
+	return true
+}
+
+// cd follows a change of directory.
+func (a *analyzer) cd(k *call) outcome {
+	a.emit(k)
+	args := k.argv[1:]
+	for len(args) > 0 {
+		t, ok := args[0].Text()
+		if !ok || len(t) < 2 || t[0] != '-' || strings.Trim(t[1:], "LPeqs@") != "" {
+			break
+		}
+		args = args[1:]
+	}
+	if len(args) > 0 {
+		if t, _ := args[0].Text(); t == "--" {
+			args = args[1:]
+		}
+	}
+	lost := k.st.clone()
+	a.enter(k, args)
+	return outcome{lost: lost, sure: true}
+}
+
+// enter changes the directory as cd with these operands does.
+func (a *analyzer) enter(k *call, args []Word) {
+	st := k.st
+	to := noDir()
+	switch {
+	case len(args) > 1:
+	case len(args) == 0:
+		e := expander{a: a, st: st, c: k.c}
+		to = e.home()
+	default:
+		t, known := args[0].Text()
+		switch {
+		case known && t == "-":
+			if st.oldKnown {
+				to = st.old
+			}
+		case known && t == "":
+			to = st.dir
+		case known && len(t) > 1 && (t[0] == '-' || t[0] == '+') && isDigits(t[1:]):
+		case known && !strings.HasPrefix(t, "/") && t != "." && t != ".." && !strings.HasPrefix(t, "./") &&
+			!strings.HasPrefix(t, "../") && a.hasCdpath(st):
+		default:
+			to = under(st.dir, args[0])
+		}
+	}
+	st.own()
+	st.old, st.oldKnown = st.dir, true
+	st.dir = to
+	delete(st.vars, "PWD")
+	delete(st.vars, "OLDPWD")
+}
+
+func (a *analyzer) hasCdpath(st *state) bool {
+	v := a.lookup("CDPATH", st)
+	if v.kind == isScalar {
+		t, ok := (Word{Parts: v.parts}).Text()
+		return !ok || t != ""
+	}
+	_, assigned := st.vars["CDPATH"]
+	return assigned && v.kind != isUnset
+}
+
+func (a *analyzer) pushd(k *call, name string) outcome {
+	a.emit(k)
+	k.c.sink.lose()
+	st := k.st
+	lost := st.clone()
+	st.own()
+	args := k.argv[1:]
+	for len(args) > 0 {
+		if t, _ := args[0].Text(); t != "-n" && t != "--" && t != "-q" {
+			break
+		} else if t == "-n" {
+			st.stackLost, st.stack = true, nil
+			return outcome{lost: lost, sure: true}
+		}
+		args = args[1:]
+	}
+	if name == "popd" {
+		from := st.dir
+		switch {
+		case len(args) > 0 || st.stackLost || len(st.stack) == 0:
+			st.dir, st.stackLost, st.stack = noDir(), true, nil
+		default:
+			st.dir, st.stack = st.stack[0], st.stack[1:]
+		}
+		st.old, st.oldKnown = from, true
+		delete(st.vars, "PWD")
+		return outcome{lost: lost, sure: true}
+	}
+	if len(args) == 0 {
+		from := st.dir
+		if st.stackLost || len(st.stack) == 0 {
+			st.dir, st.stackLost, st.stack = noDir(), true, nil
+		} else {
+			st.dir = st.stack[0]
+			st.stack = append([]Word{from}, st.stack[1:]...)
+		}
+		st.old, st.oldKnown = from, true
+		delete(st.vars, "PWD")
+		return outcome{lost: lost, sure: true}
+	}
+	from := st.dir
+	a.enter(k, args)
+	if t, ok := args[0].Text(); ok && len(t) > 1 && (t[0] == '+' || t[0] == '-') && isDigits(t[1:]) {
+		st.stackLost, st.stack = true, nil
+		return outcome{lost: lost, sure: true}
+	}
+	st.stack = append([]Word{from}, st.stack...)
+	return outcome{lost: lost, sure: true}
+}
+
+// set follows set -- a b.
+func (a *analyzer) set(k *call) {
+	args := k.argv[1:]
+	for i := 0; i < len(args); i++ {
+		t, ok := args[i].Text()
+		switch {
+		case ok && (t == "--" || t == "-"):
+			if t == "--" || i+1 < len(args) {
+				a.setParams(k.st, args[i+1:])
+			}
+			return
+		case ok && len(t) > 1 && (t[0] == '-' || t[0] == '+'):
+			if t[len(t)-1] == 'o' {
+				i++
+			}
+			if k.c.src.lang == Zsh && strings.ContainsRune(t, 'A') && i+1 < len(args) {
+				a.assignName(args[i+1], value{}, k)
+				return
+			}
+		default:
+			a.setParams(k.st, args[i:])
+			return
+		}
+	}
+}
+
+func (a *analyzer) setParams(st *state, args []Word) {
+	st.params, st.paramsLost, st.fuzzy = args, false, slices.ContainsFunc(args, mayBeMany)
+}
+
+func (a *analyzer) shift(k *call) {
+	n := 1
+	if len(k.argv) > 1 {
+		t, ok := k.argv[1].Text()
+		if !ok || !isDigits(t) || len(t) > 3 {
+			k.st.params, k.st.paramsLost = nil, true
+			return
+		}
+		n = 0
+		for _, c := range []byte(t) {
+			n = n*10 + int(c-'0')
+		}
+	}
+	if k.st.paramsLost || k.st.fuzzy {
+		k.st.params, k.st.paramsLost, k.st.fuzzy = nil, true, false
+		return
+	}
+	if n <= len(k.st.params) {
+		k.st.params = k.st.params[n:]
+	}
+}
+
+// trap remembers the code of a trap; it runs with what is known then.
+func (a *analyzer) trap(k *call) {
+	args := k.argv[1:]
+	for len(args) > 0 {
+		t, ok := args[0].Text()
+		if !ok || len(t) < 2 || t[0] != '-' {
+			break
+		}
+		args = args[1:]
+		if t == "--" {
+			break
+		}
+		if strings.ContainsAny(t, "pl") {
+			return
+		}
+	}
+	if len(args) < 2 {
+		return
+	}
+	t, ok := args[0].Text()
+	if !ok {
+		c := *k.c
+		c.via = append(c.via[:len(c.via):len(c.via)], "trap")
+		a.codeWord(args[0], k.c.src.lang, k.st.clone(), &c, "the code of trap")
+		return
+	}
+	if t == "" || t == "-" || isDigits(t) {
+		return
+	}
+	c := *k.c
+	c.via = append(c.via[:len(c.via):len(c.via)], "trap")
+	c.sink, c.fedBy, c.stdin = nil, nil, nil
+	if c.traps == nil {
+		a.shellText(t, c.src.lang, k.st.clone(), &c)
+		return
+	}
+	*c.traps = append(*c.traps, trapCode{t, k.st.clone(), c, a.at})
+}
+
+func (a *analyzer) aliases(k *call) {
+	for _, w := range k.argv[1:] {
+		t, ok := w.Text()
+		if !ok {
+			name := wordName(Word{Parts: w.Parts[:1]})
+			if i := strings.IndexByte(name, '='); i > 0 && w.Parts[0].Kind == Literal {
+				a.unknown("the text of an alias is not known: "+clip(name[:i]), k.c.src, k.span)
+			}
+			continue
+		}
+		if i := strings.IndexByte(t, '='); i > 0 {
+			k.st.alias(t[:i], t[i+1:])
+		}
+	}
+}
+
+func (a *analyzer) unalias(k *call) {
+	k.st.own()
+	for _, w := range k.argv[1:] {
+		if t, _ := w.Text(); t == "-a" {
+			clear(k.st.aliases)
+		} else {
+			delete(k.st.aliases, t)
+		}
+	}
+}
+
+// hash follows hash -p path name (bash) and hash name=path (zsh): the name
+// then runs another program.
+func (a *analyzer) hash(k *call) {
+	args := k.argv[1:]
+	put := func(name, p Word) {
+		n, okN := name.Text()
+		t, okP := p.Text()
+		if !okN || !okP {
+			a.unknown("hash makes a name run a program that is not known", k.c.src, k.span)
+			return
+		}
+		k.st.own()
+		if k.st.hashed == nil {
+			k.st.hashed = make(map[string]string, 1)
+		}
+		k.st.hashed[n] = t
+	}
+	for i, w := range args {
+		t, _ := w.Text()
+		if strings.HasPrefix(t, "-") && strings.HasSuffix(t, "p") && i+1 < len(args) {
+			for _, n := range args[min(i+2, len(args)):] {
+				put(n, args[i+1])
+			}
+			return
+		}
+		if n, p, ok := strings.Cut(t, "="); ok && k.c.src.lang == Zsh {
+			put(Lit(n), Lit(p))
+		}
+	}
+}
+
+// compgen follows the forms that run or expand something at once.
+func (a *analyzer) compgen(k *call) {
+	k.c.sink.lose()
+	if n, _ := k.argv[0].Text(); n != "compgen" {
+		return
+	}
+	for i := 1; i+1 < len(k.argv); i++ {
+		switch t, _ := k.argv[i].Text(); t {
+		case "-C", "-F":
+			a.codeWord(k.argv[i+1], k.c.src.lang, k.st.clone(), k.c, "the code of compgen")
+		case "-W":
+			if t, ok := k.argv[i+1].Text(); ok {
+				a.hidden(t, k.st, k.c)
+			}
+		}
+	}
+}
+
+// zshCode follows emulate sh -c code and sched +5 code.
+func (a *analyzer) zshCode(k *call, i int, name string) {
+	args := k.argv[1:]
+	if name == "sched" {
+		if len(args) > 1 {
+			a.codeWord(join(args[1:]), Zsh, k.st.clone(), k.c, "the code of sched")
+		}
+		return
+	}
+	for j, w := range args {
+		if t, _ := w.Text(); t == "-c" && j+1 < len(args) {
+			a.codeWord(args[j+1], Zsh, k.st, k.c, "the code of emulate -c")
+		}
+	}
+}
+
+// join puts words together with spaces, as eval and ssh do.
+func join(ws []Word) Word {
+	if len(ws) == 1 {
+		return ws[0]
+	}
+	out := Word{}
+	for i, w := range ws {
+		if i > 0 {
+			out.Parts = append(out.Parts, Part{Text: " "})
+		}
+		out.Parts = append(out.Parts, w.Parts...)
+	}
+	out.Parts = merge(out.Parts)
+	return out
+}
+
+// declared walks export, declare, local and let.
+func (a *analyzer) declared(s *syntax.Stmt, st *state, c *ctx) outcome {
+	span := c.src.spanOf(s.Cmd.Pos(), s.Cmd.End())
+	outer := a.at
+	a.at = span
+	defer func() { a.at = outer }()
+	pend := len(a.pending)
+	sub := *c
+	k := &call{dir: st.dir, st: st, c: &sub, span: span, keyword: true}
+	switch x := s.Cmd.(type) {
+	case *syntax.LetClause:
+		k.argv = append(k.argv, Lit("let"))
+		for _, e := range x.Exprs {
+			a.letExpr(e, k)
+		}
+	case *syntax.DeclClause:
+		k.argv = append(k.argv, Lit(x.Variant.Value))
+		d := decl{variant: x.Variant.Value}
+		for _, as := range x.Args {
+			a.declareArg(&d, as, k)
+		}
+	}
+	r := a.redirects(s.Redirs, st, c)
+	k.redirs = r.list
+	r.streams(&sub)
+	i := a.emit(k)
+	a.feedPending(pend, i)
+	r.record(a, st, sub.sink)
+	return outcome{}
+}

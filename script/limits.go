@@ -1,0 +1,68 @@
+package script
+
+// Limits on what is analysed. Beyond them the rest is an Unknown: a guard asks
+// rather than hang, and no clock is involved that a loaded machine could trip.
+const (
+	maxText    = 512 << 10 // bytes of one text
+	maxNested  = 1 << 20   // bytes of all texts inside texts together
+	maxOpeners = 1 << 14   // brackets and backquotes in one text
+	maxOpen    = 1000      // of those, open at once (a count that ignores quotes)
+	maxSteps   = 200_000   // statements, words and calls visited
+	maxDepth   = 200       // nesting of statements and words
+	maxCode    = 24        // code in code in code (eval, sh -c, functions)
+	maxFields  = 4096      // words that one word may become
+	maxValue   = 64 << 10  // bytes of one value
+	maxUnroll  = 64        // iterations of a loop over known words
+	maxPasses  = 6         // passes over a loop's body until its state settles
+)
+
+// step counts one unit of work; false when there is none left.
+func (a *analyzer) step() bool {
+	if a.steps >= maxSteps {
+		a.exhaust("the text is too large to analyse to its end")
+		return false
+	}
+	a.steps++
+	return true
+}
+
+// exhaust reports once that the analysis stopped early.
+func (a *analyzer) exhaust(reason string) {
+	if !a.over {
+		a.over = true
+		a.unknownAt(reason, Span{0, len(a.text)})
+	}
+}
+
+// deeper enters one level of nesting; false when there are too many. Every
+// true must be paired with a.depth--.
+func (a *analyzer) deeper() bool {
+	if a.depth >= maxDepth {
+		a.exhaust("the text is nested too deeply to analyse")
+		return false
+	}
+	a.depth++
+	return true
+}
+
+// tooManyOpeners guards the recursive parser, whose time grows faster than
+// the depth of its input.
+func tooManyOpeners(text string) bool {
+	total, open := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(', '{', '[':
+			total++
+			if open++; open > maxOpen {
+				return true
+			}
+		case ')', '}', ']':
+			if open > 0 {
+				open--
+			}
+		case '`':
+			total++
+		}
+	}
+	return total > maxOpeners
+}

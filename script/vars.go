@@ -1,0 +1,546 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// decl are the options of an export, declare or local.
+type decl struct {
+	variant                        string
+	exported, integer, odd, ref    bool
+	unexport, functions, listArray bool
+}
+
+// option takes one word of options; false when it is none.
+func (d *decl) option(t string) bool {
+	if len(t) < 2 || t[0] != '-' && t[0] != '+' {
+		return false
+	}
+	on := t[0] == '-'
+	for _, c := range t[1:] {
+		switch c {
+		case 'x':
+			d.exported = on
+		case 'i', 'E', 'F':
+			d.integer = on
+		case 'u', 'l', 'c', 'L', 'R', 'Z', 'T':
+			d.odd = on
+		case 'n':
+			if d.variant == "export" {
+				d.unexport = on
+			} else {
+				d.ref = on
+			}
+		case 'f':
+			d.functions = true
+		case 'a', 'A':
+			d.listArray = true
+		}
+	}
+	return true
+}
+
+// attr is the value that carries the attributes alone.
+func (d *decl) attr() value {
+	return value{
+		exported: d.exported || d.variant == "export",
+		integer:  d.integer || d.variant == "integer" || d.variant == "float",
+		odd:      d.odd,
+	}
+}
+
+// localize remembers what a local variable hides.
+func (d *decl) localize(name string, st *state) {
+	if st.locals == nil || d.variant == "export" || d.variant == "readonly" {
+		return
+	}
+	v, had := st.vars[name]
+	*st.locals = append(*st.locals, saved{name, v, had})
+	st.own()
+	delete(st.vars, name)
+}
+
+// declareArg performs one argument and adds it to the command's words.
+func (a *analyzer) declareArg(d *decl, as *syntax.Assign, k *call) {
+	st, c := k.st, k.c
+	switch {
+	case as.Naked && as.Name == nil:
+		if as.Value == nil {
+			return
+		}
+		for _, w := range a.fields([]*syntax.Word{as.Value}, st, c) {
+			k.argv = append(k.argv, w)
+			a.declareWord(d, w, st, c)
+		}
+	case as.Naked:
+		w := Lit(as.Name.Value)
+		w.Span = c.src.spanOf(as.Pos(), as.End())
+		if as.Index != nil {
+			a.arith(as.Index, st, c)
+		}
+		k.argv = append(k.argv, w)
+		a.declareWord(d, w, st, c)
+	default:
+		name := as.Name.Value
+		if d.ref {
+			v := a.single(as.Value, st, c, true)
+			a.nameref(name, v, d, st, c)
+			k.argv = append(k.argv, named(name, v, c.src.spanOf(as.Pos(), as.End())))
+			return
+		}
+		// The value is expanded before the name becomes local.
+		probe := st.clone()
+		v := a.assign(as, probe, c, d.attr())
+		d.localize(name, st)
+		val := probe.vars[probe.deref(name)]
+		if as.Append {
+			st.join(probe)
+		} else {
+			st.set(name, val)
+		}
+		k.argv = append(k.argv, named(name, v, c.src.spanOf(as.Pos(), as.End())))
+	}
+}
+
+func named(name string, v Word, span Span) Word {
+	return Word{Parts: merge(append([]Part{{Text: name + "="}}, v.Parts...)), Span: span}
+}
+
+// declareWord performs one argument that is an expanded word.
+func (a *analyzer) declareWord(d *decl, w Word, st *state, c *ctx) {
+	if len(w.Parts) == 0 {
+		return
+	}
+	head := w.Parts[0]
+	if head.Kind != Literal {
+		// Which variable it is, nobody knows.
+		st.forgetAll()
+		return
+	}
+	if d.option(head.Text) && len(w.Parts) == 1 {
+		return
+	}
+	name, val, ok := strings.Cut(head.Text, "=")
+	name = strings.TrimSuffix(name, "+")
+	if !ok {
+		if len(w.Parts) > 1 {
+			st.forgetAll()
+			return
+		}
+		a.declareName(d, name, st, c)
+		return
+	}
+	v := Word{Parts: merge(append([]Part{{Text: val}}, w.Parts[1:]...))}
+	if val == "" {
+		v.Parts = slices.Clone(w.Parts[1:])
+	}
+	if !isName(name) {
+		a.hidden(name, st, c)
+		name, _, _ = strings.Cut(name, "[")
+		if isName(name) {
+			st.forget(name)
+		}
+		return
+	}
+	if d.ref {
+		a.nameref(name, v, d, st, c)
+		return
+	}
+	a.assigned(name, v, st, c)
+	d.localize(name, st)
+	nv := d.attr()
+	nv.kind, nv.parts = isScalar, v.Parts
+	if strings.HasSuffix(head.Text[:strings.IndexByte(head.Text, '=')], "+") || strings.HasPrefix(val, "(") && d.listArray {
+		nv.kind, nv.parts = isUnknown, nil
+	}
+	if nv.integer {
+		if t, known := v.Text(); known {
+			a.arithText(t, st, c)
+		}
+	}
+	st.set(name, nv)
+}
+
+// declareName handles a name without a value.
+func (a *analyzer) declareName(d *decl, name string, st *state, c *ctx) {
+	if d.functions {
+		return
+	}
+	if !isName(name) {
+		a.hidden(name, st, c)
+		return
+	}
+	attr := d.attr()
+	switch {
+	case d.unexport:
+		if v, ok := st.vars[name]; ok {
+			st.own()
+			v.exported = false
+			st.vars[name] = v
+		}
+	case d.variant == "export" || d.variant == "readonly":
+		v := a.lookup(name, st)
+		v.exported = v.exported || attr.exported
+		if _, ok := st.vars[st.deref(name)]; ok {
+			st.set(name, v)
+		}
+	case st.locals != nil:
+		d.localize(name, st)
+		attr.kind = isUnset
+		if d.listArray {
+			attr.kind = isArray
+		}
+		if d.ref {
+			attr.kind = isUnknown
+		}
+		st.set(name, attr)
+	default:
+		v := a.lookup(name, st)
+		v.integer, v.odd = v.integer || attr.integer, v.odd || attr.odd
+		v.exported = v.exported || attr.exported
+		if v.kind == isScalar && (attr.integer || attr.odd) {
+			v.kind, v.parts = isUnknown, nil
+		}
+		st.set(name, v)
+	}
+}
+
+// nameref makes name stand for another variable.
+func (a *analyzer) nameref(name string, v Word, d *decl, st *state, c *ctx) {
+	d.localize(name, st)
+	t, ok := v.Text()
+	if !ok {
+		a.unknown("declare -n makes "+name+" stand for a variable that is not known", c.src, a.at)
+		st.forgetAll()
+		return
+	}
+	a.hidden(t, st, c)
+	if !isName(t) {
+		st.forget(name)
+		return
+	}
+	st.own()
+	delete(st.vars, name)
+	if st.deref(t) != name {
+		st.set(name, value{ref: t})
+	}
+}
+
+// letExpr evaluates one argument of let.
+func (a *analyzer) letExpr(x syntax.ArithmExpr, k *call) {
+	if w, ok := x.(*syntax.Word); ok {
+		if name := w.Lit(); !isName(name) {
+			v := a.single(w, k.st, k.c, false)
+			k.argv = append(k.argv, v)
+			a.letText(v, k)
+			return
+		}
+	}
+	k.argv = append(k.argv, Lit(k.c.src.written(x)))
+	a.arith(x, k.st, k.c)
+}
+
+// letText evaluates an argument of let that is text.
+func (a *analyzer) letText(w Word, k *call) {
+	t, ok := w.Text()
+	if !ok {
+		if len(w.Parts) > 0 && w.Parts[0].Kind == Literal {
+			if i := strings.IndexAny(w.Parts[0].Text, "+-*/%&|^<>= "); i > 0 && isName(w.Parts[0].Text[:i]) {
+				k.st.forget(w.Parts[0].Text[:i])
+				return
+			}
+		}
+		k.st.forgetAll()
+		return
+	}
+	a.hidden(t, k.st, k.c)
+	p := syntax.NewParser(syntax.Variant(variant(k.c.src.lang)))
+	x, err := p.Arithmetic(strings.NewReader(t))
+	if err != nil || x == nil {
+		k.st.forgetAll()
+		return
+	}
+	src := a.inside(t, k.c)
+	if src == nil {
+		return
+	}
+	defer a.outside()
+	c := *k.c
+	c.src = src
+	a.arith(x, k.st, &c)
+}
+
+// assignName assigns to the variable that a word names, as read and printf -v
+// do.
+func (a *analyzer) assignName(w Word, v value, k *call) {
+	t, ok := w.Text()
+	if !ok {
+		a.unknown("a variable is set whose name is not known: "+clip(wordName(w)), k.c.src, k.span)
+		k.st.forgetAll()
+		return
+	}
+	if isName(t) {
+		if v.kind == isScalar {
+			a.assigned(t, Word{Parts: v.parts}, k.st, k.c)
+		}
+		k.st.set(t, v)
+		return
+	}
+	a.hidden(t, k.st, k.c)
+	if name, _, found := strings.Cut(t, "["); found && isName(name) {
+		k.st.forget(name)
+	}
+}
+
+// variableName looks into a word that names a variable (test -v): a subscript
+// in it is expanded.
+func (a *analyzer) variableName(w Word, st *state, c *ctx) {
+	if t, ok := w.Text(); ok {
+		a.hidden(t, st, c)
+		return
+	}
+	for _, p := range w.Parts {
+		if p.Kind == Literal && strings.Contains(p.Text, "[") {
+			return // a[$i]: the subscript is a number or a key
+		}
+	}
+	a.unknown("test -v looks at a variable whose name is not known", c.src, a.at)
+}
+
+func (a *analyzer) unset(k *call) {
+	functions := false
+	for _, w := range k.argv[1:] {
+		t, ok := w.Text()
+		switch {
+		case !ok:
+			k.st.forgetAll()
+			if functions || len(k.st.funcs) > 0 {
+				a.forgetFunctions(k.st)
+			}
+		case t == "--":
+		case strings.HasPrefix(t, "-") && len(t) > 1:
+			functions = strings.Contains(t, "f")
+		case functions:
+			k.st.own()
+			delete(k.st.funcs, t)
+		case isName(t):
+			// Without -v or -f, a function goes when there is no such variable.
+			if fs, isFunc := k.st.funcs[t]; isFunc && !slices.Contains(fs, nil) {
+				k.st.own()
+				k.st.funcs[t] = append(slices.Clip(fs), nil)
+			}
+			k.st.own()
+			name := k.st.deref(t)
+			delete(k.st.vars, name)
+			k.st.set(name, value{kind: isUnset})
+		default:
+			a.hidden(t, k.st, k.c)
+			if name, _, found := strings.Cut(t, "["); found && isName(name) {
+				k.st.forget(name)
+			}
+		}
+	}
+}
+
+// forgetFunctions says that any function may be gone.
+func (a *analyzer) forgetFunctions(st *state) {
+	st.own()
+	for n, fs := range st.funcs {
+		if !slices.Contains(fs, nil) {
+			st.funcs[n] = append(slices.Clip(fs), nil)
+		}
+	}
+}
+
+// read assigns what it reads: known when its own here-document or
+// here-string, or the pipe that it alone reads, gives the line.
+func (a *analyzer) read(k *call) {
+	var names []Word
+	raw, plainRead := false, true
+	array := false
+	args := k.argv[1:]
+	for i := 0; i < len(args); i++ {
+		t, ok := args[i].Text()
+		if !ok || len(t) < 2 || t[0] != '-' {
+			names = append(names, args[i])
+			continue
+		}
+		if t == "--" {
+			names = append(names, args[i+1:]...)
+			break
+		}
+		for j := 1; j < len(t); j++ {
+			switch c := t[j]; c {
+			case 'r':
+				raw = true
+			case 's', 'e':
+			case 'a', 'A':
+				array = true
+				plainRead = false
+				if c == 'a' && j == len(t)-1 && i+1 < len(args) {
+					i++
+					names = append(names, args[i])
+				}
+			case 'd', 'i', 'n', 'N', 'p', 't', 'u', 'k':
+				if c != 'p' && c != 't' {
+					plainRead = false
+				}
+				if k.c.src.lang == Zsh && (c == 'p' || c == 'k') {
+					plainRead = false
+					break
+				}
+				if j == len(t)-1 {
+					i++
+				}
+				j = len(t)
+			default:
+				plainRead = false
+			}
+		}
+	}
+	line, known := a.readLine(k, raw)
+	known = known && plainRead
+	if len(names) == 0 {
+		names = []Word{Lit("REPLY")}
+		known = false
+	}
+	if _, ifs := k.st.vars["IFS"]; ifs || slices.ContainsFunc(k.assigns, func(as Assign) bool { return as.Name == "IFS" }) || k.st.lost {
+		known = false
+	}
+	for i, n := range names {
+		// zsh: name?prompt
+		if t, ok := n.Text(); ok && k.c.src.lang == Zsh {
+			if j := strings.IndexByte(t, '?'); j > 0 {
+				n = Lit(t[:j])
+			}
+		}
+		if !known || array {
+			a.assignName(n, value{}, k)
+			continue
+		}
+		line = strings.TrimLeft(line, " \t")
+		field := line
+		if i < len(names)-1 {
+			if j := strings.IndexAny(line, " \t"); j >= 0 {
+				field, line = line[:j], line[j:]
+			} else {
+				line = ""
+			}
+		}
+		a.assignName(n, value{kind: isScalar, parts: []Part{{Text: strings.TrimRight(field, " \t")}}}, k)
+	}
+}
+
+func (a *analyzer) readLine(k *call, raw bool) (string, bool) {
+	own := slices.ContainsFunc(k.redirs, func(r Redirect) bool {
+		return r.Fd <= 0 && (r.Op == "<<<" || r.Op == "<<" || r.Op == "<<-")
+	})
+	if !own || k.c.stdin == nil {
+		return "", false
+	}
+	t, ok := k.c.stdin.Text()
+	if !ok {
+		return "", false
+	}
+	line, _, _ := strings.Cut(t, "\n")
+	if strings.Contains(line, "\\") && !raw {
+		return "", false
+	}
+	return line, true
+}
+
+// mapfile fills an array; -C runs code for it.
+func (a *analyzer) mapfile(k *call) {
+	args := k.argv[1:]
+	name := Lit("MAPFILE")
+	for i := 0; i < len(args); i++ {
+		t, ok := args[i].Text()
+		if !ok || len(t) < 2 || t[0] != '-' {
+			name = args[i]
+			continue
+		}
+		switch c := t[len(t)-1]; c {
+		case 'C':
+			if i+1 < len(args) {
+				code := Word{Parts: append(slices.Clone(args[i+1].Parts), Part{Text: " "}, Part{Kind: Operand, Name: "mapfile", Split: true})}
+				a.codeWord(code, k.c.src.lang, k.st, k.c, "the code of mapfile -C")
+			}
+			i++
+		case 'd', 'n', 'O', 's', 'u', 'c':
+			i++
+		}
+	}
+	a.assignName(name, value{}, k)
+}
+
+// printfVar follows printf -v name.
+func (a *analyzer) printfVar(k *call) {
+	if len(k.argv) < 3 {
+		return
+	}
+	t, ok := k.argv[1].Text()
+	if !ok || !strings.HasPrefix(t, "-v") {
+		return
+	}
+	name, rest := k.argv[2], k.argv[3:]
+	if t != "-v" {
+		name, rest = Lit(t[2:]), k.argv[2:]
+	}
+	v := value{}
+	if parts, ok := formatPrintf(rest); ok {
+		v.kind, v.parts = isScalar, parts
+	}
+	a.assignName(name, v, k)
+}
+
+// assigned looks at variables whose value a shell or program runs.
+func (a *analyzer) assigned(name string, w Word, st *state, c *ctx) {
+	if len(name) < 3 {
+		return
+	}
+	t, known := w.Text()
+	switch name {
+	case "PS4":
+		if known {
+			a.hidden(t, st.clone(), c)
+		}
+	case "ENV":
+		if known {
+			a.hidden(t, st.clone(), c)
+		}
+	case "PROMPT_COMMAND":
+		a.inVar(w, name, st, c)
+	case "BASH_ENV":
+		switch {
+		case known && t == "":
+		case len(a.fileOf(st.dir, w)) > 0:
+			a.runFile(w, &call{st: st, c: c, dir: st.dir, span: a.at}, c, Bash, st.clone())
+		default:
+			if known {
+				a.hidden(t, st.clone(), c)
+			}
+			a.unknown("BASH_ENV makes every bash run a file: "+clip(wordName(w)), c.src, a.at)
+		}
+	case "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND",
+		"GIT_ASKPASS", "GIT_SSH", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "SUDO_EDITOR", "FCEDIT",
+		"RSYNC_RSH", "CVS_RSH", "SUDO_ASKPASS":
+		a.inVar(w, name, st, c)
+	case "LESSOPEN", "LESSCLOSE":
+		a.inVar(Word{Parts: append([]Part{{Text: strings.TrimLeft(t, "|-")}}, w.Parts[min(1, len(w.Parts)):]...)}, name, st, c)
+	}
+}
+
+// inVar lists the command that a variable holds for others to run.
+func (a *analyzer) inVar(w Word, name string, st *state, c *ctx) {
+	t, known := w.Text()
+	if !known || strings.TrimSpace(t) == "" {
+		return
+	}
+	sub := *c
+	sub.via = append(c.via[:len(c.via):len(c.via)], name)
+	sub.sink, sub.fedBy, sub.stdin, sub.redirs = nil, nil, nil, nil
+	a.shellText(t, POSIX, a.child(&call{st: st, c: c, dir: st.dir}), &sub)
+}

@@ -1,0 +1,572 @@
+package script
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// expander turns one shell word into the fields that the shell makes of it.
+type expander struct {
+	a      *analyzer
+	st     *state
+	c      *ctx
+	split  bool // fields are split and patterns are live
+	assign bool // value of an assignment: ~ also after :
+	span   Span
+	fields []Word
+	cur    []Part // the field being built
+	has    bool   // it exists, though it may be empty
+	buf    [6]Part
+}
+
+// fields expands the words of a command.
+func (a *analyzer) fields(words []*syntax.Word, st *state, c *ctx) []Word {
+	out := make([]Word, 0, len(words)+2)
+	for _, w := range words {
+		out = a.expand(out, w, st, c)
+	}
+	return out
+}
+
+// expand appends the fields of one word.
+func (a *analyzer) expand(out []Word, w *syntax.Word, st *state, c *ctx) []Word {
+	if w == nil || len(w.Parts) == 0 || !a.step() {
+		return out
+	}
+	span := c.src.spanOf(w.Pos(), w.End())
+	if len(w.Parts) == 1 {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok && plain(l.Value) {
+			return append(out, Word{Parts: a.part(l.Value), Span: span})
+		}
+	}
+	e := expander{a: a, st: st, c: c, split: true, span: span, fields: out}
+	e.cur = e.buf[:0]
+	if c.src.lang != POSIX && hasBrace(w) {
+		for _, parts := range e.braces(w) {
+			e.word(parts)
+			e.end()
+		}
+		return e.fields
+	}
+	e.word(w.Parts)
+	e.end()
+	return e.fields
+}
+
+// single expands a word that stays one word: a value, a target, a body.
+func (a *analyzer) single(w *syntax.Word, st *state, c *ctx, assign bool) Word {
+	if w == nil || len(w.Parts) == 0 || !a.step() {
+		return Word{}
+	}
+	span := c.src.spanOf(w.Pos(), w.End())
+	if len(w.Parts) == 1 {
+		if l, ok := w.Parts[0].(*syntax.Lit); ok && plain(l.Value) {
+			return Word{Parts: a.part(l.Value), Span: span}
+		}
+	}
+	e := expander{a: a, st: st, c: c, assign: assign, span: span}
+	e.cur = e.buf[:0]
+	e.word(w.Parts)
+	return Word{Parts: a.keep(e.cur), Span: span}
+}
+
+// part returns a fresh slice with one literal.
+func (a *analyzer) part(s string) []Part {
+	if len(a.arena) == cap(a.arena) {
+		a.arena = make([]Part, 0, 16)
+	}
+	n := len(a.arena)
+	a.arena = append(a.arena, Part{Text: s})
+	return a.arena[n : n+1 : n+1]
+}
+
+func (a *analyzer) keep(ps []Part) []Part {
+	if len(ps) == 0 {
+		return nil
+	}
+	if cap(a.arena)-len(a.arena) < len(ps) {
+		a.arena = make([]Part, 0, max(16, len(ps)))
+	}
+	n := len(a.arena)
+	a.arena = append(a.arena, ps...)
+	return a.arena[n:len(a.arena):len(a.arena)]
+}
+
+// plain reports whether an unquoted literal stands for itself everywhere.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z' || c == '-' || c == '/' || c == '.' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z':
+		case c == '\\' || c == '*' || c == '?' || c == '[' || c == '~' || c == '{' || c == '=' || c == '(' || c == '<' || c >= 0xF4:
+			return false
+		}
+	}
+	return true
+}
+
+func hasBrace(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		if l, ok := p.(*syntax.Lit); ok && strings.IndexByte(l.Value, '{') >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// word expands the parts of a word from its start on.
+func (e *expander) word(parts []syntax.WordPart) {
+	for i, p := range parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok {
+			e.part(p, false)
+			continue
+		}
+		text := l.Value
+		if i == 0 {
+			text = e.tilde(text, len(parts) == 1)
+			text = e.equals(text, len(parts) == 1)
+		}
+		e.lit(text, parts[i+1:])
+	}
+}
+
+// part expands one part of a word.
+func (e *expander) part(p syntax.WordPart, quoted bool) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		if quoted {
+			e.quotedLit(p.Value, true)
+		} else {
+			e.lit(p.Value, nil)
+		}
+	case *syntax.SglQuoted:
+		e.has = true
+		if p.Dollar {
+			e.ansi(p.Value)
+		} else {
+			e.raw(p.Value)
+		}
+	case *syntax.DblQuoted:
+		e.dblQuoted(p)
+	case *syntax.ParamExp:
+		e.param(p, quoted)
+	case *syntax.CmdSubst:
+		e.cmdSubst(p, quoted)
+	case *syntax.ArithmExp:
+		e.arithmExp(p, quoted)
+	case *syntax.ProcSubst:
+		e.add(e.a.procSubst(p, e.st, e.c))
+	case *syntax.ExtGlob:
+		text := p.Op.String()
+		if p.Pattern != nil {
+			text += e.c.src.decode(p.Pattern.Value)
+			e.a.hidden(p.Pattern.Value, e.st, e.c)
+		}
+		e.add(Part{Kind: Glob, Text: text + ")"})
+	case nil:
+	default:
+		e.add(Part{Kind: Variable, Name: e.c.src.written(p), Split: !quoted})
+	}
+}
+
+func (e *expander) dblQuoted(q *syntax.DblQuoted) {
+	// "$@" alone may be no word at all; everything else quoted is one.
+	if len(q.Parts) == 1 {
+		if pe, ok := q.Parts[0].(*syntax.ParamExp); ok && listExp(pe) {
+			e.param(pe, true)
+			return
+		}
+	}
+	e.has = true
+	for _, p := range q.Parts {
+		e.part(p, true)
+	}
+}
+
+// add appends a part to the field.
+func (e *expander) add(p Part) {
+	e.has = true
+	if n := len(e.cur); n > 0 && p.Kind == Literal && e.cur[n-1].Kind == Literal {
+		if len(e.cur[n-1].Text)+len(p.Text) > maxValue {
+			e.a.exhaust("a value is too long to analyse")
+			e.cur[n-1] = Part{Kind: Variable, Name: "..."}
+			return
+		}
+		e.cur[n-1].Text += p.Text
+		return
+	}
+	e.cur = append(e.cur, p)
+}
+
+// text appends known text to the field.
+func (e *expander) text(s string) {
+	if s != "" {
+		e.add(Part{Text: s})
+	}
+}
+
+// raw appends text of the source in which nothing is special but holes.
+func (e *expander) raw(s string) {
+	if !e.c.src.encoded || !strings.Contains(s, "\xF4") {
+		e.text(s)
+		return
+	}
+	for s != "" {
+		s = s[e.rune(s, true):]
+	}
+}
+
+// rune appends the first rune of encoded text and returns its length.
+func (e *expander) rune(s string, quoted bool) int {
+	r, n := utf8.DecodeRuneInString(s)
+	if h := e.c.src.hole(r); h != nil {
+		p := *h
+		p.Split = !quoted
+		e.add(p)
+	} else if r >= byteRune && r <= byteRune+0xFF {
+		e.text(string([]byte{byte(r - byteRune)}))
+	} else {
+		e.text(s[:n])
+	}
+	return n
+}
+
+// end closes the current field, if there is one.
+func (e *expander) end() {
+	if !e.has {
+		return
+	}
+	if len(e.fields) >= maxFields {
+		e.a.exhaust("a command has too many words to analyse")
+	} else {
+		e.fields = append(e.fields, Word{Parts: e.a.keep(e.cur), Span: e.span})
+	}
+	e.cur, e.has = e.cur[:0], false
+}
+
+// lit appends an unquoted literal: backslashes and patterns are live. rest are
+// the parts after it.
+func (e *expander) lit(s string, rest []syntax.WordPart) {
+	zsh := e.c.src.lang == Zsh
+	if zsh && strings.HasPrefix(s, "(") {
+		e.zshGroup(s)
+		return
+	}
+	start := 0
+	flush := func(i int) {
+		if i > start {
+			e.text(s[start:i])
+		}
+	}
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '\\':
+			flush(i)
+			e.has = true
+			i++
+			if i < len(s) {
+				i += e.rune(s[i:], true)
+			}
+			start = i
+		case c >= 0xF4 && e.c.src.encoded:
+			flush(i)
+			i += e.rune(s[i:], false)
+			start = i
+		case (c == '*' || c == '?') && e.live():
+			flush(i)
+			e.add(Part{Kind: Glob, Text: s[i : i+1]})
+			i++
+			start = i
+		case c == '[' && e.live():
+			n := bracket(s[i:])
+			if n == 0 && !closesLater(rest) {
+				i++
+				continue
+			}
+			flush(i)
+			n = max(n, 1)
+			e.add(Part{Kind: Glob, Text: e.c.src.decode(s[i : i+n])})
+			i += n
+			start = i
+		case zsh && c == '<' && e.live():
+			flush(i)
+			e.add(Part{Kind: Glob, Text: s[i:]})
+			return
+		default:
+			i++
+		}
+	}
+	flush(len(s))
+}
+
+// live reports whether pattern characters are patterns here.
+func (e *expander) live() bool { return e.split }
+
+// bracket returns the length of a bracket expression at the start of s, 0 if
+// there is none.
+func bracket(s string) int {
+	i := 1
+	if i < len(s) && (s[i] == '!' || s[i] == '^') {
+		i++
+	}
+	if i < len(s) && s[i] == ']' {
+		i++
+	}
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case ']':
+			return i + 1
+		case '/':
+			return 0
+		}
+	}
+	return 0
+}
+
+func closesLater(rest []syntax.WordPart) bool {
+	for _, p := range rest {
+		if l, ok := p.(*syntax.Lit); ok && strings.IndexByte(l.Value, ']') >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// zshGroup is (a|b) or a qualifier (N.) after a pattern.
+func (e *expander) zshGroup(s string) {
+	t := e.c.src.decode(s)
+	e.a.hidden(s, e.st, e.c)
+	in := strings.TrimPrefix(strings.TrimSuffix(t, ")"), "(")
+	if len(e.cur) > 0 || strings.HasPrefix(in, "#q") {
+		// (e:'code':) and (+f) evaluate code for each file.
+		if q := strings.TrimPrefix(in, "#q"); !strings.ContainsAny(q, "|") && strings.ContainsAny(q, "e+") && strings.IndexFunc(q, notFlag) >= 0 {
+			e.a.unknown("a glob qualifier runs code: "+t, e.c.src, e.span)
+		}
+	}
+	e.add(Part{Kind: Glob, Text: t})
+}
+
+func notFlag(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("./@=*%^-,", r))
+}
+
+// quotedLit appends literal text inside double quotes (quote: \" counts) or a
+// here-document.
+func (e *expander) quotedLit(s string, quote bool) {
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 >= len(s) {
+			e.raw(s)
+			return
+		}
+		c := s[i+1]
+		switch {
+		case c == '$' || c == '`' || c == '\\' || c == '"' && quote:
+			e.raw(s[:i])
+			e.text(s[i+1 : i+2])
+			s = s[i+2:]
+		case c == '\n':
+			e.raw(s[:i])
+			s = s[i+2:]
+		default:
+			e.raw(s[:i+2])
+			s = s[i+2:]
+		}
+	}
+}
+
+// tilde expands a leading ~ and returns the rest of the literal. only: the
+// word is nothing but this literal.
+func (e *expander) tilde(s string, only bool) string {
+	at := 0
+	if e.split && e.c.src.lang == Bash {
+		// bash also expands a=~/x in arguments.
+		if i := strings.IndexByte(s, '='); i > 0 && isName(s[:i]) && i+1 < len(s) && s[i+1] == '~' {
+			at = i + 1
+		}
+	}
+	if at >= len(s) || s[at] != '~' {
+		if e.assign && strings.Contains(s, ":~") {
+			return e.tildes(s, only)
+		}
+		return s
+	}
+	end := at + 1
+	for end < len(s) && s[end] != '/' && !(s[end] == ':' && (e.assign || at > 0)) {
+		if c := s[end]; c == '\\' || c == '*' || c == '?' || c == '[' || c >= 0xF4 {
+			return s
+		}
+		end++
+	}
+	if end == len(s) && !only {
+		return s // ~"x", ~$x: no expansion
+	}
+	e.text(s[:at])
+	name := s[at+1 : end]
+	var w Word
+	switch name {
+	case "":
+		w = e.home()
+	case "+":
+		w = e.st.dir
+	case "-":
+		if !e.st.oldKnown {
+			return s[at:]
+		}
+		w = e.st.old
+	default:
+		w = Word{Parts: []Part{{Kind: Variable, Name: "~" + name}}}
+	}
+	for _, p := range w.Parts {
+		e.add(p)
+	}
+	e.has = true
+	if e.assign && end < len(s) && strings.Contains(s[end:], ":~") {
+		return e.tildes(s[end:], only)
+	}
+	return s[end:]
+}
+
+// tildes expands ~ after each : of a value.
+func (e *expander) tildes(s string, only bool) string {
+	i := strings.Index(s, ":~")
+	e.lit(s[:i+1], nil)
+	return e.tilde(s[i+1:], only)
+}
+
+// home is what ~ stands for.
+func (e *expander) home() Word {
+	v := e.a.lookup("HOME", e.st)
+	if v.kind == isScalar {
+		return Word{Parts: v.parts}
+	}
+	return Word{Parts: []Part{{Kind: Variable, Name: "HOME", Alt: v.alt}}}
+}
+
+// equals expands zsh's =command.
+func (e *expander) equals(s string, only bool) string {
+	if e.c.src.lang != Zsh || !only || !e.split || len(s) < 2 || s[0] != '=' || len(e.cur) > 0 {
+		return s
+	}
+	if strings.ContainsAny(s[1:], "=\\*?[~{(<") {
+		return s
+	}
+	e.add(Part{Kind: Output, Name: "which " + s[1:]})
+	return ""
+}
+
+func isName(s string) bool {
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if !(c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// value appends what an expansion gave. Unquoted values are split and their
+// pattern characters are live.
+func (e *expander) value(ps []Part, quoted bool) {
+	if quoted || !e.split {
+		for _, p := range ps {
+			p.Split = p.Split && !quoted && e.split
+			e.add(p)
+		}
+		return
+	}
+	for _, p := range ps {
+		switch p.Kind {
+		case Literal:
+			e.splitText(p.Text)
+		case TempPath:
+			e.add(p)
+		default:
+			p.Split = true
+			e.add(p)
+		}
+	}
+}
+
+// splitText appends an unquoted known value.
+func (e *expander) splitText(s string) {
+	if s == "" {
+		return
+	}
+	if e.c.src.lang == Zsh {
+		e.text(s)
+		return
+	}
+	ifs := " \t\n"
+	if v, ok := e.st.vars["IFS"]; ok || e.st.lost {
+		t, known := (Word{Parts: v.parts}).Text()
+		switch {
+		case !ok:
+		case v.kind == isUnset:
+		case v.kind == isScalar && known:
+			ifs = t
+		default:
+			e.add(Part{Kind: Variable, Name: "IFS", Split: true, Alt: []string{s}})
+			return
+		}
+	}
+	spaced := false // the last field was ended by white space
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case strings.IndexByte(ifs, c) < 0:
+			j := i + 1
+			for j < len(s) && strings.IndexByte(ifs, s[j]) < 0 {
+				j++
+			}
+			e.globText(s[i:j])
+			i, spaced = j-1, false
+		case c == ' ' || c == '\t' || c == '\n':
+			if e.has {
+				e.end()
+				spaced = true
+			}
+		default:
+			if !e.has && spaced {
+				spaced = false
+				continue
+			}
+			e.has = true
+			e.end()
+			spaced = false
+			for i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '\t' || s[i+1] == '\n') && strings.IndexByte(ifs, s[i+1]) >= 0 {
+				i++
+			}
+		}
+	}
+}
+
+// globText appends text of a value whose pattern characters are live.
+func (e *expander) globText(s string) {
+	for s != "" {
+		i := strings.IndexAny(s, "*?[")
+		if i < 0 {
+			e.text(s)
+			return
+		}
+		n := 1
+		if s[i] == '[' {
+			if n = bracket(s[i:]); n == 0 {
+				e.text(s[:i+1])
+				s = s[i+1:]
+				continue
+			}
+		}
+		e.text(s[:i])
+		e.add(Part{Kind: Glob, Text: s[i : i+n]})
+		s = s[i+n:]
+	}
+}
