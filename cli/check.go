@@ -191,7 +191,7 @@ func explain(a *app, line, dir string, v gate.Verdict) error {
 	for _, j := range v.Commands {
 		words := make([]string, 0, len(j.Command.Argv))
 		for _, w := range j.Command.Argv {
-			words = append(words, w.Display())
+			words = append(words, w.String())
 		}
 		if len(words) == 0 {
 			if j.Decision.Rule == "" {
@@ -209,7 +209,7 @@ func explain(a *app, line, dir string, v gate.Verdict) error {
 			verdict += " by " + d.Rule
 		}
 		p("  command:  ", s)
-		if cd := j.Command.Dir.Display(); cd != dir {
+		if cd := j.Command.Dir.String(); cd != dir {
 			p("    in:     ", cd)
 		}
 		p("    verdict: ", verdict)

@@ -4,7 +4,6 @@
 package shims
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"unsafe"
