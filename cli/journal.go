@@ -93,7 +93,11 @@ func logLine(e spool.Entry) string {
 	if e.Waited >= 0.1 {
 		add("", time.Duration(e.Waited*float64(time.Second)).Round(100*time.Millisecond).String())
 	}
-	add("said: ", e.Reason)
+	label := "why: "
+	if e.Choice != 0 {
+		label = "said: "
+	}
+	add(label, e.Reason)
 	add("in ", e.Dir)
 	for _, n := range e.Notes {
 		add("note: ", n)

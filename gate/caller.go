@@ -306,7 +306,7 @@ func (f *callerFinder) cheap() (ctx, agent, session string) {
 	if f.getenv("SAFESHELL_CONTEXT") == "ai" {
 		return string(eval.AI), "agent", ""
 	}
-	return "", "", ""
+	return string(eval.Human), "", ""
 }
 
 // carriesSession reports whether the agent's commands have a variable with the

@@ -48,6 +48,9 @@ func (g *Gate) journal(req Request, e entry) {
 		PID: os.Getpid(), By: e.by, Reason: e.reason,
 		Waited: now.Sub(e.start).Seconds(), Notes: e.decision.Notes, Choice: e.choice,
 	}
+	if je.Context == "" && e.action != "allow" {
+		_ = g.caller.Context()
+	}
 	if je.Context == "" {
 		je.Context, je.Agent, je.Session = g.caller.cheap()
 	}
