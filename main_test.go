@@ -71,7 +71,7 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			bin := filepath.Join(e.WorkDir, ".bin")
-			if err := os.Mkdir(bin, 0o755); err != nil {
+			if err := os.MkdirAll(bin, 0o755); err != nil {
 				return err
 			}
 			for name, text := range helpers {

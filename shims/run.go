@@ -127,7 +127,8 @@ func (p Process) replace(g *gate.Gate, f finder, v gate.Verdict, exe, entry, dep
 		if !res.ExecReal {
 			return res.Code
 		}
-		return p.exec(exe, entry, name, p.Argv, depth)
+		// rm names itself in its messages: by its own name, not by the shim's path.
+		return p.exec(exe, entry, name, append([]string{name}, tail(p.Argv)...), depth)
 	}
 	target := v.Argv[0]
 	if target == name && exe != "" {
