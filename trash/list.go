@@ -29,19 +29,21 @@ type Item struct {
 	Size     int64  // bytes of disk; -1 until Sizes has told
 	Problem  string // why it cannot be restored to where it was, or ""
 
-	orphan  bool // there is data, but no information file
+	orphan  bool  // there is data, but no information file
+	micro   int64 // when it was deleted, as exactly as is known; 0 if it is not
 	parents []uint32
 }
 
 // DataPath is where the item is now.
 func (it Item) DataPath() string { return filepath.Join(it.TrashDir, "files", it.Name) }
 
-// when orders items; the group tells more than the second of the deletion.
+// when is the time of the deletion. The group tells more than the second that
+// is written down.
 func (it Item) when() time.Time {
-	if t, ok := groupTime(it.Group); ok {
-		return t
+	if it.micro == 0 {
+		return time.Time{}
 	}
-	return it.Deleted
+	return time.UnixMicro(it.micro)
 }
 
 // List reads all trash directories of the user: newest items first. It takes
@@ -59,7 +61,7 @@ func List(e Env) ([]Item, []error) {
 		}
 	}
 	slices.SortFunc(items, func(a, b Item) int {
-		return cmp.Or(b.when().Compare(a.when()), strings.Compare(a.Path, b.Path), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.micro, a.micro), strings.Compare(a.Path, b.Path), strings.Compare(a.Name, b.Name))
 	})
 	return items, errs
 }
@@ -156,8 +158,15 @@ func (s *store) item(name string, buf []byte) (Item, error) {
 }
 
 func (s *store) newItem(name string, in info) Item {
+	micro := int64(0)
+	if t, ok := groupTime(in.group); ok {
+		micro = t.UnixMicro()
+	} else if !in.deleted.IsZero() {
+		micro = in.deleted.UnixMicro()
+	}
 	return Item{
-		ID: itemID(s.path, name, in), Name: name, TrashDir: s.path, TopDir: s.top,
+		micro: micro,
+		ID:    itemID(s.path, name, in), Name: name, TrashDir: s.path, TopDir: s.top,
 		Deleted: in.deleted, Group: in.group, Cwd: in.cwd, Session: in.session,
 		Class: in.class, Size: -1, parents: in.parents,
 	}
@@ -345,10 +354,10 @@ func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 func newest(items []Item) (int, bool) {
 	best := -1
 	for i, it := range items {
-		if it.orphan || it.when().IsZero() {
+		if it.orphan || it.micro == 0 {
 			continue
 		}
-		if best < 0 || it.when().After(items[best].when()) {
+		if best < 0 || it.micro > items[best].micro {
 			best = i
 		}
 	}

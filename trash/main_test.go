@@ -111,9 +111,12 @@ func build(t testing.TB, dir string, lines ...string) {
 	}
 	for _, l := range lines {
 		name := l
-		if i := strings.LastIndex(l, " 0"); i >= 0 && len(l)-i == 5 {
+		if i := strings.LastIndex(l, " 0"); i >= 0 && (len(l)-i == 5 || len(l)-i == 6) {
 			var m os.FileMode
 			fmt.Sscanf(l[i+1:], "%o", &m)
+			if m&0o1000 != 0 {
+				m = m&0o777 | os.ModeSticky
+			}
 			name = l[:i]
 			later = append(later, chmod{filepath.Join(dir, strings.TrimRight(strings.SplitN(name, "=", 2)[0], "/")), m})
 		}

@@ -171,7 +171,7 @@ func Evict(e Env, c Config) Evicted {
 			keep = minAge
 		}
 		switch {
-		case it.Group == "" || it.when().IsZero() || it.orphan:
+		case it.Group == "" || it.micro == 0 || it.orphan:
 		case age(it) > keep:
 			old = append(old, it)
 		default:
@@ -183,7 +183,7 @@ func Evict(e Env, c Config) Evicted {
 	}
 	Sizes(e, rest)
 	slices.SortStableFunc(rest, func(a, b Item) int {
-		return cmp.Or(cmp.Compare(b.Class, a.Class), a.when().Compare(b.when()))
+		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.micro, b.micro))
 	})
 	ss, _ := e.stores()
 	var out []Item
