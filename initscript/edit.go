@@ -140,11 +140,11 @@ func set(text []byte, t target, p Params, fresh flags) ([]byte, outcome, error) 
 	if err != nil {
 		return nil, outcome{}, fmt.Errorf("%w; take the marker out by hand", err)
 	}
-	where, reached, note := placement(text, t, in)
 	if len(in) == 0 {
-		out := insert(text, t, p, where, fresh)
-		return out, outcome{kindOf(out, t, p), note}, nil
+		out, kind, note := put(text, t, p, fresh)
+		return out, outcome{kind, note}, nil
 	}
+	_, reached, _ := placement(text, t, in)
 	if len(in) == 1 && reached {
 		b := in[0]
 		want := t.block(p, b.flags)
@@ -157,7 +157,7 @@ func set(text []byte, t target, p Params, fresh flags) ([]byte, outcome, error) 
 		return append(out, text[b.end:]...), outcome{Update, ""}, nil
 	}
 	rest, f := without(text, in)
-	where, _, note = placement(rest, t, nil)
+	out, _, note := put(rest, t, p, f)
 	why := "the block was there more than once"
 	if len(in) == 1 {
 		why = "moved to where the shell always reaches it"
@@ -165,13 +165,20 @@ func set(text []byte, t target, p Params, fresh flags) ([]byte, outcome, error) 
 	if note != "" {
 		why += "; " + note
 	}
-	return insert(rest, t, p, where, f), outcome{Update, why}, nil
+	return out, outcome{Update, why}, nil
 }
 
-// kindOf says where the block of a text that had none went.
-func kindOf(text []byte, t target, p Params) string {
-	if bytes.HasSuffix(text, []byte(endMark+"\n")) && !bytes.HasPrefix(text, []byte(beginMark)) {
-		return Append
+// put inserts the block where it belongs, and says so.
+func put(text []byte, t target, p Params, f flags) (out []byte, kind, note string) {
+	where, _, note := placement(text, t, nil)
+	if where == atEnd {
+		out = insert(text, t, p, atEnd, f)
+		if in, err := blocks(out); err == nil && len(in) == 1 {
+			if _, reached, _ := placement(out, t, in); reached {
+				return out, Append, note
+			}
+		}
+		note = "at the top, because the last line goes on"
 	}
-	return Insert
+	return insert(text, t, p, atTop, f), Insert, note
 }

@@ -28,7 +28,7 @@ func placement(text []byte, t target, in []found) (where place, reached bool, no
 	case guard != 0:
 		return atTop, reached, fmt.Sprintf("at the top, because line %d may leave the file; what the file then puts in front of PATH stays there until the next prompt", guard)
 	case continued(text):
-		return atTop, reached, "at the top, because the last line goes on with a backslash"
+		return atTop, reached, "at the top, because the last line goes on"
 	}
 	return atEnd, reached, ""
 }
