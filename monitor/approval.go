@@ -147,7 +147,7 @@ func (m *model) details(w, h int) (lines []string, must int) {
 func (m *model) choiceLine(w int) string {
 	var parts, few []string
 	for _, c := range choices {
-		s := fmt.Sprintf("%d %s", c, short(c))
+		s := fmt.Sprintf("%d %s", c, c.String())
 		if c == m.cur.choice {
 			s = m.st.bold.Reverse(true).Render(">" + s)
 			few = append(few, s)

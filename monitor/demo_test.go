@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"safeshell/spool"
 )
 
 // TestMain runs the tests, or, when the environment says so, a monitor on this
@@ -24,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// demo shows requests. Of the kind "still" its clock stands; else they come
-// one after another.
+// demo shows requests: of the real spool in the directory after "spool:"; of
+// the kind "still" with a clock that stands; else one after another.
 func demo(kind string) error {
 	c := newClock()
 	src := newFake(c)
@@ -33,6 +37,19 @@ func demo(kind string) error {
 	o := Options{
 		Source: src, In: os.Stdin, Out: os.Stdout, Getenv: os.Getenv, Now: c.now, Notify: []string{"bell"},
 		Version: "0.1.0", Spool: "/home/u/.safeshell/spool", Plain: kind == "plain",
+	}
+	if dir, ok := strings.CutPrefix(kind, "spool:"); ok {
+		sp, err := spool.Open(dir)
+		if err != nil {
+			return err
+		}
+		live, err := Open(context.Background(), sp, spool.OpenJournal(filepath.Join(filepath.Dir(dir), "log", "journal.jsonl")))
+		if err != nil {
+			return err
+		}
+		defer live.Close()
+		o.Source, o.Now, o.Spool = live, time.Now, dir
+		return Run(context.Background(), o)
 	}
 	if kind == "still" {
 		src.queue = append(src.queue, full("r1"), req("r2", "terraform", "apply"))

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -243,8 +244,10 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 }
 
 // say adds a line to the log.
-func (m *model) say(k kind, text string) {
-	m.log = append(m.log, event{m.o.Now(), k, text})
+func (m *model) say(k kind, text string) { m.sayAt(m.o.Now(), k, text) }
+
+func (m *model) sayAt(at time.Time, k kind, text string) {
+	m.log = append(m.log, event{at, k, text})
 	if n := len(m.log) - keepLines; n > 0 {
 		m.log = slices.Delete(m.log, 0, n)
 	}
@@ -369,9 +372,12 @@ func (m *model) answered(msg answerMsg) tea.Cmd {
 	command := m.cs.brief(p.p.Request)
 	switch {
 	case msg.err == nil:
-		k, s := good, Outcome(spool.Allowed, msg.c)
+		k, s := good, outcome(spool.Allowed, msg.c)
 		if msg.c == spool.Refuse {
-			k, s = bad, Outcome(spool.Denied, msg.c)
+			k, s = bad, outcome(spool.Denied, msg.c)
+		}
+		if msg.d.Late {
+			s += ", for its next try"
 		}
 		m.tell(k, fmt.Sprintf("you %s: %s", s, command))
 	case errors.Is(msg.err, spool.ErrDecided) && msg.d.Verdict != "":
@@ -450,15 +456,43 @@ func (m *model) live() int {
 	return n
 }
 
-// addRecords appends to the history.
+// addRecords puts decisions into the history. Of one request there is one
+// line: what its asker journals completes what the answering side did.
 func (m *model) addRecords(rs []Record) {
-	m.history = append(m.history, rs...)
+	added := 0
+	for _, r := range rs {
+		if r.Note != "" {
+			m.sayAt(r.At, info, m.cs.line(r.Note))
+			continue
+		}
+		if i := m.record(r.ID); i >= 0 {
+			old := m.history[i]
+			r.By = cmp.Or(old.By, r.By)
+			r.Reason = cmp.Or(r.Reason, old.Reason)
+			r.Waited = max(r.Waited, old.Waited)
+			m.history[i] = r
+			continue
+		}
+		m.history = append(m.history, r)
+		added++
+	}
 	if n := len(m.history) - keepLines; n > 0 {
 		m.history = slices.Delete(m.history, 0, n)
 	}
 	if m.scroll[historyPane] > 0 {
-		m.scroll[historyPane] += len(rs)
+		m.scroll[historyPane] += added
 	}
+}
+
+// record is the place of a request's line among the newest of the history, or
+// -1.
+func (m *model) record(id string) int {
+	for i := len(m.history) - 1; id != "" && i >= max(len(m.history)-200, 0); i-- {
+		if m.history[i].ID == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // verdictKind is the colour of a verdict.

@@ -24,7 +24,7 @@ import (
 )
 
 // Source is where requests come from and answers go to: the spool and its
-// journal (see NewSource). Its methods may block on a slow disk; they are
+// journal (see Open). Its methods may block on a slow disk; they are
 // called from goroutines of their own, several at a time.
 type Source interface {
 	// Pending returns the requests that wait, oldest first, and after them
@@ -48,7 +48,7 @@ type Source interface {
 
 // Record is one decision in the journal: by a human, a rule or a clock.
 type Record struct {
-	ID      string // of the request; empty when nobody was asked
+	ID      string // of the request; a later record replaces the one before
 	At      time.Time
 	Command string // one line, secrets masked
 	Dir     string
@@ -59,6 +59,7 @@ type Record struct {
 	By      string // who decided
 	Reason  string // the human's words
 	Waited  time.Duration
+	Note    string // not a decision: a line for the log; of the rest only At counts
 }
 
 // Options are what Run needs; it reads nothing else of its surroundings.

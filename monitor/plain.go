@@ -193,7 +193,10 @@ func (p *plain) scanned(msg scanMsg) {
 	}
 	p.last = text
 	for _, r := range msg.records {
-		if !r.At.Before(p.started) && !p.known[r.ID] {
+		switch {
+		case r.Note != "":
+			p.event("Note: " + p.cs.line(r.Note))
+		case !r.At.Before(p.started) && !p.known[r.ID]:
 			p.event(p.cs.line(fmt.Sprintf("%s by %s: %s (rule %s)", r.Outcome, r.By, r.Command, r.Rule)))
 		}
 	}

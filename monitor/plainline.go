@@ -77,7 +77,7 @@ func (p *plain) line(t typed) (quit bool) {
 func parseChoice(s string) (spool.Choice, bool) {
 	s = strings.ToLower(s)
 	for _, c := range choices {
-		if s == short(c) || s == strconv.Itoa(int(c)) {
+		if s == c.String() || s == strconv.Itoa(int(c)) {
 			return c, true
 		}
 	}
@@ -93,7 +93,11 @@ func (p *plain) answered(one *plainOne, c spool.Choice, d spool.Decision, err er
 	}
 	switch {
 	case err == nil:
-		p.event(fmt.Sprintf("Request %d: you %s.", one.n, Outcome(v, c)))
+		s := outcome(v, c)
+		if d.Late {
+			s += ", for its next try"
+		}
+		p.event(fmt.Sprintf("Request %d: you %s.", one.n, s))
 	case errors.Is(err, spool.ErrDecided) && d.Verdict != "":
 		p.event(fmt.Sprintf("Request %d was answered elsewhere: %s.", one.n, p.cs.line(verdictBy(d))))
 	case errors.Is(err, spool.ErrDecided):

@@ -223,7 +223,7 @@ func (m *model) historyLine(r Record, w int, two bool) []string {
 		about = slices.Insert(about, min(2, len(about)), lasted(r.Waited))
 	}
 	tail := strings.Join(about, m.st.dot)
-	at, outcome := clockTime(r.At), cs.pad(cs.line(r.Outcome), 14)
+	at, outcome := clockTime(r.At), cs.pad(cs.line(r.Outcome), 15)
 	if w < 60 {
 		at, outcome = at[:5], strings.TrimRight(outcome, " ")
 	}

@@ -31,13 +31,8 @@ func label(c spool.Choice, late bool) string {
 	return "deny"
 }
 
-// short is a choice in one word.
-func short(c spool.Choice) string {
-	return [...]string{spool.Once: "once", spool.Session: "session", spool.Always: "always", spool.Refuse: "deny"}[c]
-}
-
-// Outcome says in words what a verdict means: "allowed once", "denied".
-func Outcome(v spool.Verdict, c spool.Choice) string {
+// outcome says in words what a verdict means: "allowed once", "denied".
+func outcome(v spool.Verdict, c spool.Choice) string {
 	switch v {
 	case spool.Allowed:
 		switch c {
@@ -64,16 +59,16 @@ func Outcome(v spool.Verdict, c spool.Choice) string {
 // who says who made a decision that was not made here.
 func who(d spool.Decision) string {
 	switch d.By {
-	case "monitor", "late-answer", "":
-		if d.MonitorID != "" {
-			return "monitor " + d.MonitorID
+	case spool.ByMonitor, spool.ByLate, "":
+		if n := len(d.MonitorID); n > 0 {
+			return "monitor " + d.MonitorID[max(n-4, 0):] // its random end
 		}
 		return "another monitor"
-	case "cli":
+	case spool.ByCLI:
 		return "safeshell approve or deny"
-	case "tty":
+	case spool.ByTTY:
 		return "the person at its terminal"
-	case "requester":
+	case spool.ByRequester:
 		return "the asking side"
 	}
 	return d.By
@@ -82,7 +77,7 @@ func who(d spool.Decision) string {
 // verdictBy puts outcome, author and reason into one phrase: "denied by
 // monitor 3f2a (not on Fridays)".
 func verdictBy(d spool.Decision) string {
-	s := Outcome(d.Verdict, d.Choice)
+	s := outcome(d.Verdict, d.Choice)
 	switch d.Verdict {
 	case spool.Allowed, spool.Denied:
 		s += " by " + who(d)
@@ -108,6 +103,14 @@ func asker(r spool.Request) string {
 func (c charset) command(r spool.Request) string {
 	if len(r.Argv) == 0 {
 		return strings.Join(c.lines(r.Line), " <LF> ")
+	}
+	return c.text(r)
+}
+
+// text is a request's command as text: the script as it is, or the words.
+func (c charset) text(r spool.Request) string {
+	if len(r.Argv) == 0 {
+		return r.Line
 	}
 	return strings.Join(c.words(r.Argv), " ")
 }
@@ -184,6 +187,9 @@ func (c charset) warnings(p spool.Pending) []string {
 	var out []string
 	if p.Late {
 		out = append(out, lateNotice)
+	}
+	if p.Cut > 0 {
+		out = append(out, fmt.Sprintf("%s of the command, the middle of it, cannot be shown: too long", number(p.Cut, "byte")))
 	}
 	return append(out, c.lookOut(append([]string{p.Line, p.Dir}, p.Argv...)...)...)
 }
