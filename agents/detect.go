@@ -55,7 +55,7 @@ func sender(root *node, named string, getenv func(string) string) string {
 	case named != "kimi" && root.has("tool_call_id") && root.has("tool_use_id"):
 		return "qwen"
 	case root.has("hookEventName"), tool == "run_in_terminal", tool == "runInTerminal":
-		return "vscode"
+		return keep("vscode", "droid")
 	case tool == "exec":
 		return "devin"
 	case hook == "preToolUse" || tool == "execute_bash":
