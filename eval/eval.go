@@ -1,8 +1,14 @@
 // Package eval judges commands by rules. It is pure: it asks nobody, waits for
 // nobody (but for a condition's bounded bash) and prints nothing.
+//
+// Judging a command reads the compiled rules that name it and nothing else: no
+// YAML, no regexp that is not reached, no process unless a rule's conditions
+// need one.
 package eval
 
 import (
+	"fmt"
+	"os"
 	"time"
 
 	"safeshell/config"
@@ -22,7 +28,7 @@ const (
 
 // String returns the action's name in rule files and JSON.
 func (a Action) String() string {
-	return [...]string{"allow", "redirect", "require_approval", "deny"}[a]
+	return [...]string{"allow", "redirect", "require_approval", "deny"}[a&3]
 }
 
 // Context is who runs a command.
@@ -34,19 +40,27 @@ const (
 	AI    Context = "ai"
 )
 
+// UnanalysedCommand is the rule name of a verdict on something that could not
+// be known from a text.
+const UnanalysedCommand = "unanalysed-command"
+
 // Options decide which rules apply and what they may look at.
 type Options struct {
 	Paths config.Paths
-	// Context is asked at most once, and only when a rule depends on it.
+	// Context is asked at most once, and only when a rule depends on it. nil:
+	// AI.
 	Context func() Context
 	// Environ is the environment of the command, for conditions and for paths
 	// (NAME=value).
 	Environ []string
-	// ConditionTimeout bounds the conditions of one decision.
+	// ConditionTimeout bounds the conditions of one decision; 0 is one second.
 	ConditionTimeout time.Duration
 	// FailOpen: a condition that cannot be judged does not hold
 	// (unreachable_behavior: fail_open).
 	FailOpen bool
+	// Settings, when set, is asked for the two values above at the first
+	// condition, so that config.yaml need not be read for other commands.
+	Settings func() (conditionTimeout time.Duration, failOpen bool)
 }
 
 // Problem is something wrong with a rules file, to be said to the user.
@@ -55,13 +69,36 @@ type Problem struct {
 	Line, Column int // 0 when it concerns the whole file
 	Message      string
 	Fix          string // a command, or what to change
+	// Warning: the file can be used (Lint only).
+	Warning bool
+	// LastGood: the last version that could be read stays in force.
+	LastGood bool
+	// Fatal: the file cannot be used and has no last good version;
+	// unreachable_behavior decides.
+	Fatal bool
+}
+
+// String returns the problem as one line: file:line:column: message; fix.
+func (p Problem) String() string {
+	place := p.File
+	if p.Line > 0 {
+		place += fmt.Sprintf(":%d:%d", p.Line, p.Column)
+	}
+	s := place + ": " + p.Message
+	if p.LastGood {
+		s += "; the last good rules stay in force"
+	}
+	if p.Fix != "" {
+		s += "; fix: " + p.Fix
+	}
+	return s
 }
 
 // Decision is the verdict on one command.
 type Decision struct {
 	Action Action
 	// Rule is the name of the deciding rule; empty when none matched, and
-	// "unknown-command" when something could not be known.
+	// UnanalysedCommand when something could not be known.
 	Rule    string
 	Source  string // file of the rule, or "built-in:<pack>"
 	Message string
@@ -69,30 +106,176 @@ type Decision struct {
 	// AllowOverride: a deny that a human may approve (then it is asked).
 	AllowOverride bool
 	// Redirect is the argv to run instead (Action Redirect). Redirect[0] is
-	// "trash" for safeshell's own trash.
+	// "trash" for safeshell's own trash. It is nil when the command's words
+	// are not all known: the shim, which sees the real ones, redirects then.
 	Redirect []string
 	// Matched says in words what matched, for `check`.
 	Matched []string
+	// Loss names what would be lost, where that is known.
+	Loss []string
 	// Notes are to be journaled (a condition that timed out, an untrusted
 	// repository rule that was skipped).
 	Notes []string
+	// Problems are those of the rules files of the command's repository. One
+	// of them being Fatal means that unreachable_behavior decides.
+	Problems []Problem
 }
 
 // Open finds the rules that apply. It never fails: a file that cannot be read
 // is reported in the problems, and its last good version stays in force. It
-// reads no more than the sources' metadata; rules are loaded when a command
-// that they name is judged.
+// reads no more than the sources' metadata, unless a source changed: then that
+// is compiled. Rules are loaded when a command that they name is judged.
 func Open(o Options) (*Rules, []Problem) {
-	return &Rules{o: o}, nil
+	r := &Rules{o: o, builtin: builtinBlob(), repos: map[string][]*source{}, dirs: map[string]dirInfo{}}
+	var problems []Problem
+	for _, f := range []struct {
+		path string
+		kind sourceKind
+	}{{o.Paths.System, fromSystem}, {o.Paths.Rules, fromUser}} {
+		if f.path == "" {
+			continue
+		}
+		s := openSource(f.path, f.kind, o.Paths.Cache)
+		if s == nil {
+			continue
+		}
+		r.global = append(r.global, s)
+		problems = append(problems, s.problems...)
+		if s.packsSet {
+			r.packs, r.packsSet = packSet(s.packs), true
+		}
+	}
+	return r, problems
 }
 
 // Rules are the rules in force.
-type Rules struct{ o Options }
+type Rules struct {
+	o       Options
+	builtin *blob
+	global  []*source // system, then user
+	// packs are the built-in packs that are on, as bits; all when not set.
+	packs    uint32
+	packsSet bool
 
-// Judge returns the verdict on command i of the analysis: the most restrictive
-// action of all rules that match it (deny > require_approval > redirect >
-// allow; among equals the first loaded). Repository rules are those of the
-// command's own directory.
-func (r *Rules) Judge(a *script.Analysis, i int) Decision {
-	return Decision{}
+	repos    map[string][]*source // by directory
+	dirs     map[string]dirInfo
+	indexes  map[string]cachedIndex
+	realDirs map[string]string
+
+	context Context // once asked
+	judge   conditionJudge
+	self    string
+}
+
+// Broken returns the first problem of a system or user file that has no last
+// good version: the rules in force are not the ones that were meant, and
+// unreachable_behavior decides. nil when there is none.
+func (r *Rules) Broken() *Problem {
+	for _, s := range r.global {
+		if s.fatal {
+			return &s.problems[0]
+		}
+	}
+	return nil
+}
+
+// Wrappers returns the further wrapper programs that the system's and the
+// user's rules name, for script.Options.
+func (r *Rules) Wrappers() []string {
+	var out []string
+	for _, s := range r.global {
+		out = append(out, s.wrappers...)
+	}
+	return out
+}
+
+// Close releases the files that are held open. Rules that are not closed are
+// closed by exec.
+func (r *Rules) Close() {
+	for _, s := range r.global {
+		closeBlob(s.blob)
+	}
+	for _, list := range r.repos {
+		for _, s := range list {
+			closeBlob(s.blob)
+		}
+	}
+}
+
+func (r *Rules) who() Context {
+	if r.context == "" {
+		r.context = AI
+		if r.o.Context != nil {
+			r.context = r.o.Context()
+		}
+	}
+	return r.context
+}
+
+func (r *Rules) packOn(pack uint8) bool {
+	return !r.packsSet || r.packs&(1<<pack) != 0
+}
+
+func packSet(names []string) (set uint32) {
+	for _, n := range names {
+		set |= 1 << packIndex(n)
+	}
+	return set
+}
+
+func builtinBlob() *blob {
+	b := &blob{mem: packsCompiled, size: len(packsCompiled), checked: true}
+	if openBlob(b) != nil {
+		return nil // only while packs.bin is being generated
+	}
+	return b
+}
+
+// getenv returns a variable of the command's environment.
+func (r *Rules) getenv(name string) string {
+	for _, e := range r.o.Environ {
+		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
+			return e[len(name)+1:]
+		}
+	}
+	return ""
+}
+
+func (r *Rules) conditionJudge() conditionJudge {
+	if r.judge == nil {
+		if r.o.Settings != nil {
+			r.o.ConditionTimeout, r.o.FailOpen = r.o.Settings()
+		}
+		self, _ := os.Executable()
+		r.judge = &bashJudge{
+			environ: r.o.Environ,
+			timeout: r.o.ConditionTimeout,
+			avoid:   []string{r.o.Paths.Shims, r.o.Paths.Shell},
+			self:    self,
+		}
+	}
+	return r.judge
+}
+
+// JudgeUnknown returns the verdict on what could not be analysed: to be asked
+// when an agent runs the text, and, for a text that is no valid shell, whoever
+// runs it. Allow when everything is known.
+func (r *Rules) JudgeUnknown(a *script.Analysis) Decision {
+	if len(a.Unknown) == 0 {
+		return Decision{}
+	}
+	broken := false
+	d := Decision{Action: RequireApproval, Rule: UnanalysedCommand, Source: "built-in"}
+	for _, u := range a.Unknown {
+		broken = broken || isParseError(u)
+		d.Matched = append(d.Matched, u.Reason)
+	}
+	if !broken && r.who() != AI {
+		return Decision{}
+	}
+	d.Message = "What this would run cannot be known from its text: " + a.Unknown[0].Reason + "."
+	if broken {
+		d.Suggest = ""
+	}
+	return d
 }

@@ -1,0 +1,235 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+// accessKind says what a command does to a file.
+type accessKind uint8
+
+const (
+	accRead    accessKind = iota
+	accWrite              // new content, or content replaced
+	accAppend             // added to
+	accEmpty              // content taken away
+	accDelete             // gone
+	accMove               // elsewhere
+	accChange             // mode, owner, times, an empty directory
+	accDiscard            // local changes of tracked files thrown away (git checkout -- f)
+)
+
+// target is one file that a command reads or changes.
+type target struct {
+	kind      accessKind
+	word      script.Word
+	recursive bool
+	dir       string // that the word is relative to, when not the command's
+
+	resolved     bool
+	path         tpath
+	real         []tpath // what symlinks and patterns lead to
+	expandFailed bool    // the pattern could not be expanded
+}
+
+// targets are the files that the command is known to read or change: by its
+// operands, its redirections and the calls in its code.
+func (v *view) targets() []target {
+	if v.accessed {
+		return v.accesses
+	}
+	v.accessed = true
+	if len(v.c.Redirects) > 0 {
+		v.redirects()
+	}
+	for _, e := range v.c.Effects {
+		switch e.Kind {
+		case script.Delete:
+			v.touch(accDelete, e.Path, e.Recursive)
+		case script.Write:
+			v.touch(accWrite, e.Path, false)
+		case script.Empty:
+			v.touch(accEmpty, e.Path, false)
+		case script.Read:
+			v.touch(accRead, e.Path, false)
+		}
+	}
+	if v.line.name != "" && len(v.line.words) > 1 {
+		v.programAccess()
+	}
+	return v.accesses
+}
+
+func (v *view) touch(kind accessKind, w script.Word, recursive bool) {
+	if s, ok := w.Text(); ok {
+		if s == "" || kind != accRead && isSink(s) || s == "-" && kind == accRead {
+			return
+		}
+	}
+	v.accesses = append(v.accesses, target{kind: kind, word: w, recursive: recursive})
+}
+
+// isSink says that writing to a name keeps nothing and harms nothing.
+func isSink(s string) bool {
+	switch s {
+	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full", "/dev/fd/1", "/dev/fd/2":
+		return true
+	}
+	return strings.HasPrefix(s, "/dev/tcp/") || strings.HasPrefix(s, "/dev/udp/") || strings.HasPrefix(s, "/dev/fd/") || strings.HasPrefix(s, "/dev/pts/") || strings.HasPrefix(s, "/proc/self/fd/")
+}
+
+func (v *view) redirects() {
+	for _, r := range v.c.Redirects {
+		own := v.ownRedirect(r)
+		switch r.Op {
+		case ">", ">|", "&>", ">&", "<>":
+			if s, ok := r.Target.Text(); ok && r.Op == ">&" && (s == "-" || strings.Trim(s, "0123456789-") == "") {
+				continue
+			}
+			kind := accWrite
+			if own && r.Op != "<>" && v.silent() {
+				kind = accEmpty
+			}
+			v.touch(kind, r.Target, false)
+		case ">>", "&>>":
+			v.touch(accAppend, r.Target, false)
+		case "<":
+			v.touch(accRead, r.Target, false)
+		}
+	}
+}
+
+// ownRedirect says that a redirection stands at the command itself, not at a
+// compound command around it: between the two are blanks and other
+// redirections only.
+func (v *view) ownRedirect(r script.Redirect) bool {
+	if v.c.Nested || len(v.c.Argv) == 0 {
+		return true
+	}
+	from, to := v.c.Span.End, r.Span.Start
+	if r.Span.End <= v.c.Span.Start {
+		from, to = r.Span.End, v.c.Span.Start
+	}
+	for at := from; at < to; at++ {
+		if at < 0 || at >= len(v.a.Text) {
+			return true
+		}
+		inside := false
+		for _, o := range v.c.Redirects {
+			inside = inside || o.Span.Start <= at && at < o.Span.End
+		}
+		if c := v.a.Text[at]; !inside && c != ' ' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// silent says that the command is known to print nothing, so that a
+// redirection of its output only empties the file.
+func (v *view) silent() bool {
+	switch v.line.name {
+	case "":
+		return len(v.c.Argv) == 0
+	case ":", "true", "false":
+		return true
+	case "echo":
+		return len(v.line.words) == 2 && v.line.flag("-n")
+	case "printf":
+		if len(v.line.words) == 2 {
+			s, ok := v.line.words[1].Text()
+			return ok && s == ""
+		}
+	case "cat", "cp", "head":
+		n, null := 0, false
+		v.line.operands(0, func(i int) bool {
+			n++
+			s, _ := v.line.words[i].Text()
+			null = s == "/dev/null"
+			return true
+		})
+		return n == 1 && null
+	}
+	return false
+}
+
+// operandList returns the operands after the first skip.
+func (v *view) operandList(skip int) []script.Word {
+	var out []script.Word
+	v.line.operands(skip, func(i int) bool {
+		out = append(out, v.line.words[i])
+		return true
+	})
+	return out
+}
+
+func (v *view) touchAll(kind accessKind, ws []script.Word, recursive bool) {
+	for _, w := range ws {
+		v.touch(kind, w, recursive)
+	}
+}
+
+// optionWords calls f with the value of each of the options.
+func (v *view) optionWords(f func(w script.Word), names ...string) {
+	for _, name := range names {
+		v.line.eachOptionWord(name, f)
+	}
+}
+
+// eachOptionWord is eachOption with the value as a word, known or not.
+func (c *cmdline) eachOptionWord(name string, f func(script.Word)) {
+	for i := 1; i < len(c.kinds); i++ {
+		if c.kinds[i] != argOption {
+			continue
+		}
+		text, known := leading(c.words[i])
+		switch {
+		case text == name || strings.HasPrefix(name, "--") && known && c.abbreviates(text, name):
+			if i+1 < len(c.words) && known {
+				f(c.words[i+1])
+			}
+		case strings.HasPrefix(name, "--") && strings.HasPrefix(text, name+"="):
+			f(cutWord(c.words[i], len(name)+1))
+		case len(name) == 2 && len(text) > 2 && text[1] != '-' && !c.tool.longDash:
+			for k := 1; k < len(text); k++ {
+				if text[k] == name[1] {
+					if k+1 < len(text) || !known {
+						f(cutWord(c.words[i], k+1))
+					} else if i+1 < len(c.words) {
+						f(c.words[i+1])
+					}
+					break
+				}
+				if c.takesValue(shortOf(text[k])) {
+					break
+				}
+			}
+		}
+	}
+}
+
+// cutWord drops the first n bytes of a word, which are literal.
+func cutWord(w script.Word, n int) script.Word {
+	out := script.Word{Span: w.Span}
+	for _, p := range w.Parts {
+		if n > 0 && p.Kind == script.Literal {
+			k := min(n, len(p.Text))
+			p.Text = p.Text[k:]
+			n -= k
+			if p.Text == "" {
+				continue
+			}
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	return out
+}
+
+// isRemotePath recognises host:path of scp and rsync, and URLs.
+func isRemotePath(w script.Word) bool {
+	s, _ := leading(w)
+	colon := strings.IndexByte(s, ':')
+	slash := strings.IndexByte(s, '/')
+	return colon > 0 && (slash < 0 || colon < slash)
+}

@@ -1,0 +1,299 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+// argKind is what a word of a command line is to its program.
+type argKind uint8
+
+const (
+	argOperand  argKind = iota
+	argOption           // -x, --long, --long=value
+	argValue            // the value of the option before it
+	argEnd              // --
+	argTrailing         // operand after which the program reads no more options (an inner command)
+)
+
+// cmdline is a command line read with the program's table. Words that are not
+// known count as operands, or as options when they begin with a known dash.
+type cmdline struct {
+	name  string // canonical base name; empty when it is not known
+	tool  tool
+	words []script.Word
+	kinds []argKind // parallel to words; kinds[0] is the name
+	sub   string    // first operand of a tool with subcommands; empty when unknown or absent
+	subAt int       // its index; 0 when there is none
+	// unknownSub: the subcommand is not known from the text.
+	unknownSub bool
+	hasOption  bool
+	hasUnknown bool
+
+	buf [24]argKind
+}
+
+// canonicalName maps versioned interpreters to the name that rules use.
+func canonicalName(name string) string {
+	for _, p := range [...]string{"python", "pip", "pypy", "perl", "ruby", "php", "node", "lua", "clang", "gcc"} {
+		if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && strings.Trim(rest, "0123456789.-") == "" {
+			return p
+		}
+	}
+	return name
+}
+
+// baseName is the last component of a command word.
+func baseName(s string) string {
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		return s[i+1:]
+	}
+	return s
+}
+
+// read fills the command line in. It keeps the words that it is given.
+func (c *cmdline) read(words []script.Word) {
+	c.words = words
+	if len(words) == 0 {
+		return
+	}
+	for _, w := range words {
+		if !w.Known() {
+			c.hasUnknown = true
+		}
+	}
+	if s, ok := words[0].Text(); ok {
+		c.name = canonicalName(baseName(s))
+	}
+	c.tool = toolOf(c.name)
+	c.kinds = append(c.buf[:0], argOperand)
+	if sub, ok := strings.CutPrefix(c.name, "git-"); ok && sub != "" {
+		// git-reset is git reset, from git's exec path.
+		c.name, c.tool, c.sub = "git", toolOf("git"), sub
+	}
+	ended, valueNext := false, false
+	for i := 1; i < len(words); i++ {
+		kind := argOperand
+		text, known := leading(words[i])
+		switch {
+		case valueNext:
+			kind, valueNext = argValue, false
+		case ended:
+			if c.tool.stops || c.sub != "" && hasWord(c.tool.subStops, c.sub) {
+				kind = argTrailing
+			}
+		case text == "--" && known:
+			kind, ended = argEnd, true
+			if c.name == "find" {
+				ended = false
+			}
+		case len(text) > 1 && text[0] == '-' || len(text) > 1 && text[0] == '+' && isShell(c.name):
+			kind = argOption
+			c.hasOption = true
+			valueNext = known && c.takesNext(text)
+		default:
+			if c.tool.sub && c.subAt == 0 && c.sub == "" {
+				c.subAt = i
+				if known {
+					c.sub = text
+				} else {
+					c.unknownSub = true
+				}
+			} else if c.tool.stops || c.sub != "" && hasWord(c.tool.subStops, c.sub) {
+				ended = true
+			}
+		}
+		c.kinds = append(c.kinds, kind)
+	}
+}
+
+// leading returns a word's text, or its literal beginning when the rest is not
+// known.
+func leading(w script.Word) (text string, known bool) {
+	if s, ok := w.Text(); ok {
+		return s, true
+	}
+	if len(w.Parts) > 0 && w.Parts[0].Kind == script.Literal {
+		return w.Parts[0].Text, false
+	}
+	return "", false
+}
+
+// takesNext says that the value of option text is the next word.
+func (c *cmdline) takesNext(text string) bool {
+	if strings.HasPrefix(text, "--") || c.tool.longDash || text[0] == '+' {
+		return !strings.Contains(text, "=") && c.takesValue(text)
+	}
+	if len(text) > 2 && c.takesValue(text) {
+		return true // -tt of zip
+	}
+	for i := 1; i < len(text); i++ {
+		if c.takesValue(shortOf(text[i])) {
+			return i == len(text)-1
+		}
+	}
+	return false
+}
+
+// takesValue says that an option of the tool has a value.
+func (c *cmdline) takesValue(opt string) bool {
+	if hasWord(c.tool.values, opt) {
+		return true
+	}
+	if !c.tool.sub {
+		return false
+	}
+	if c.sub == "" && c.subAt == 0 {
+		return hasWord(c.tool.global, opt)
+	}
+	return c.tool.subValues != nil && hasWord(c.tool.subValues(c.sub), opt)
+}
+
+const shortOptions = "-0-1-2-3-4-5-6-7-8-9-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z"
+
+// shortOf returns "-x" for a letter or digit without allocating.
+func shortOf(c byte) string {
+	i := -1
+	switch {
+	case '0' <= c && c <= '9':
+		i = int(c - '0')
+	case 'a' <= c && c <= 'z':
+		i = int(c-'a') + 10
+	case 'A' <= c && c <= 'Z':
+		i = int(c-'A') + 36
+	}
+	if i < 0 {
+		return "-" + string(rune(c))
+	}
+	return shortOptions[i*2 : i*2+2]
+}
+
+// flag reports whether the option is given: -f also in a cluster (-rf),
+// --force also as --force=x or abbreviated, --name=value with that value, and
+// in no case after -- or as another option's value.
+func (c *cmdline) flag(want string) bool {
+	name, value, hasValue := want, "", false
+	if strings.HasPrefix(want, "-") {
+		if n, v, ok := strings.Cut(want, "="); ok {
+			name, value, hasValue = n, v, true
+		}
+	}
+	found := false
+	c.eachOption(name, func(v string, given, known bool) bool {
+		if !hasValue || given && known && v == value {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// eachOption calls f with the value of each occurrence of an option, until f
+// returns false. given says that there is a value at all, known that it is
+// known.
+func (c *cmdline) eachOption(name string, f func(value string, given, known bool) bool) {
+	long := strings.HasPrefix(name, "--")
+	for i := 1; i < len(c.kinds); i++ {
+		if c.kinds[i] != argOption {
+			continue
+		}
+		text, known := leading(c.words[i])
+		next := func() (string, bool, bool) {
+			if i+1 < len(c.words) && c.kinds[i+1] != argEnd {
+				v, ok := c.words[i+1].Text()
+				return v, true, ok
+			}
+			return "", false, true
+		}
+		if long || c.tool.longDash || strings.HasPrefix(text, "--") || len(name) > 2 {
+			opt, v, eq := strings.Cut(text, "=")
+			if opt != name && !(c.tool.longDash && !long && opt == "-"+name) && !c.abbreviates(opt, name) {
+				if !(long && c.tool.longDash && "-"+opt == name) {
+					continue
+				}
+			}
+			given := eq
+			if !eq {
+				v, given, known = next()
+			}
+			if !f(v, given, known) {
+				return
+			}
+			continue
+		}
+		// A cluster of short options; a value may be attached.
+		for k := 1; k < len(text); k++ {
+			s := shortOf(text[k])
+			takes := c.takesValue(s)
+			if s == name {
+				v, given := text[k+1:], k+1 < len(text)
+				v = strings.TrimPrefix(v, "=")
+				if !given {
+					v, given, known = next()
+				}
+				if !f(v, given, known) {
+					return
+				}
+			}
+			if takes {
+				break
+			}
+		}
+	}
+}
+
+// abbreviates says that opt is given for want: a beginning of at least one
+// letter, which is no option of its own.
+func (c *cmdline) abbreviates(opt, want string) bool {
+	return c.tool.abbrev && len(opt) > 2 && len(opt) < len(want) && strings.HasPrefix(want, opt) &&
+		strings.HasPrefix(opt, "--") && !hasWord(c.tool.whole, opt)
+}
+
+// subcommand reports whether the operands begin with one of the subcommands,
+// and how many of them that takes.
+func (c *cmdline) subcommand(want [][]string) (words int, ok bool) {
+	for _, w := range want {
+		if c.operandsBegin(w) {
+			return len(w), true
+		}
+	}
+	return 0, false
+}
+
+func (c *cmdline) operandsBegin(want []string) bool {
+	k := 0
+	if c.subAt == 0 && c.sub != "" { // git-reset
+		if c.sub != want[0] {
+			return false
+		}
+		k = 1
+	}
+	for i := 1; i < len(c.kinds) && k < len(want); i++ {
+		if c.kinds[i] == argOperand || c.kinds[i] == argTrailing {
+			if s, ok := c.words[i].Text(); !ok || s != want[k] {
+				return false
+			}
+			k++
+		}
+	}
+	return k == len(want)
+}
+
+// operands calls f with the index of each operand after the first skip ones.
+func (c *cmdline) operands(skip int, f func(i int) bool) {
+	if c.subAt == 0 && c.sub != "" && skip > 0 {
+		skip--
+	}
+	for i := 1; i < len(c.kinds); i++ {
+		if c.kinds[i] == argOperand || c.kinds[i] == argTrailing {
+			if skip > 0 {
+				skip--
+				continue
+			}
+			if !f(i) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package eval
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"safeshell/script"
+)
+
+// gitPlace is the repository that a git command would work on.
+type gitPlace struct {
+	dir    string // directory that git would run in
+	gitDir string // its .git: HEAD and index are here
+	common string // .git of the main worktree: refs and config are here
+	top    string // top of the working tree; empty when bare or not known
+}
+
+// gitPlaceOf finds the repository of a git command: its directory (git -C is
+// already applied to that), --git-dir, GIT_DIR. k is maybe when a part is not known, never when there is
+// no repository.
+func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
+	p.dir = v.dir
+	gitDir := ""
+	unknown := false
+	if v.line.name == "git" {
+		v.line.eachOptionWord("--git-dir", func(w script.Word) {
+			s, ok := w.Text()
+			gitDir, unknown = s, unknown || !ok
+		})
+	}
+	if gitDir == "" {
+		gitDir = v.r.getenv("GIT_DIR")
+		for _, a := range v.c.Assigns {
+			if a.Name == "GIT_DIR" {
+				s, ok := a.Value.Text()
+				gitDir, unknown = s, unknown || !ok
+			}
+		}
+	}
+	if unknown || p.dir == "" {
+		return p, maybe
+	}
+	if gitDir != "" {
+		if !filepath.IsAbs(gitDir) {
+			gitDir = filepath.Join(p.dir, gitDir)
+		}
+		p.gitDir = gitDir
+		p.top = p.dir
+	} else {
+		p.top = v.r.gitTopOf(filepath.Clean(p.dir))
+		if p.top == "" {
+			if isGitDir(p.dir) { // inside .git or a bare repository
+				p.gitDir = p.dir
+			} else {
+				return p, never
+			}
+		} else {
+			p.gitDir = followGitFile(filepath.Join(p.top, ".git"))
+		}
+	}
+	if !isGitDir(p.gitDir) {
+		return p, never
+	}
+	p.common = p.gitDir
+	if data, err := readSmall(filepath.Join(p.gitDir, "commondir")); err == nil {
+		c := strings.TrimSpace(data)
+		if !filepath.IsAbs(c) {
+			c = filepath.Join(p.gitDir, c)
+		}
+		p.common = filepath.Clean(c)
+	}
+	return p, sure
+}
+
+func isGitDir(dir string) bool {
+	return exists(filepath.Join(dir, "HEAD")) && (exists(filepath.Join(dir, "objects")) || exists(filepath.Join(dir, "commondir")))
+}
+
+// followGitFile returns the directory that a .git file of a worktree or
+// submodule names; a directory is returned as it is.
+func followGitFile(path string) string {
+	fi, err := os.Stat(path)
+	if err != nil || fi.IsDir() {
+		return path
+	}
+	data, err := readSmall(path)
+	if err != nil {
+		return path
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(data), "gitdir:")
+	if !ok {
+		return path
+	}
+	dir = strings.TrimSpace(dir)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(filepath.Dir(path), dir)
+	}
+	return filepath.Clean(dir)
+}
+
+// readSmall reads a small regular file.
+func readSmall(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	buf := make([]byte, 4096)
+	n, err := f.Read(buf)
+	if n == 0 && err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
+}
+
+// branchFact remembers what is known about the branch.
+type branchFact struct {
+	name string
+	k    certainty
+}
+
+// branch returns the current branch of the repository that the command works
+// on, as it will be when the command runs: earlier commands of the text may
+// change it. k is never when there is no branch (no repository, a detached
+// HEAD), maybe when it cannot be known.
+func (v *view) branch() (string, certainty) {
+	if v.branches == nil {
+		name, k := v.findBranch()
+		v.branches = &branchFact{name, k}
+	}
+	return v.branches.name, v.branches.k
+}
+
+func (v *view) findBranch() (string, certainty) {
+	place, k := v.gitPlaceOf()
+	for i := v.i - 1; i >= 0; i-- {
+		c := &v.a.Commands[i]
+		if len(c.Argv) < 3 || len(c.Via) != len(v.c.Via) {
+			continue
+		}
+		before := newView(v.r, v.a, i)
+		if before.line.name != "git" || before.line.sub != "checkout" && before.line.sub != "switch" {
+			continue
+		}
+		if p, pk := before.gitPlaceOf(); pk != k || p.gitDir != place.gitDir || p.dir != place.dir && p.gitDir == "" {
+			continue
+		}
+		if name, changed := before.switchesTo(); changed {
+			if name == "" {
+				// To somewhere that is not known. The shim sees the truth.
+				return "", never
+			}
+			return name, sure
+		}
+	}
+	if k != sure {
+		return "", k
+	}
+	return place.branchName(v.r)
+}
+
+// switchesTo returns the branch that git checkout or git switch changes to.
+func (v *view) switchesTo() (name string, changed bool) {
+	l := &v.line
+	for _, f := range [...]string{"-b", "-B", "-c", "-C", "--orphan", "--create", "--force-create"} {
+		v.line.eachOptionWord(f, func(w script.Word) { name, _ = w.Text(); changed = true })
+	}
+	if changed {
+		return name, true
+	}
+	if l.flag("--detach") || l.flag("-d") {
+		return "", true
+	}
+	ops := v.operandList(1)
+	for _, k := range l.kinds {
+		if k == argEnd && l.sub == "checkout" {
+			return "", false // paths
+		}
+	}
+	if len(ops) != 1 {
+		return "", false
+	}
+	name, ok := ops[0].Text()
+	if ok && l.sub == "checkout" && len(v.discarded()) > 0 {
+		return "", false
+	}
+	return name, true
+}
+
+func (p gitPlace) branchName(r *Rules) (string, certainty) {
+	if target, err := os.Readlink(filepath.Join(p.gitDir, "HEAD")); err == nil {
+		if name, ok := strings.CutPrefix(target, "refs/heads/"); ok { // very old repositories
+			return name, sure
+		}
+	}
+	head, err := readSmall(filepath.Join(p.gitDir, "HEAD"))
+	if err != nil {
+		return "", maybe
+	}
+	ref, ok := strings.CutPrefix(head, "ref:")
+	if !ok {
+		return "", never // detached
+	}
+	name, ok := strings.CutPrefix(strings.TrimSpace(ref), "refs/heads/")
+	if !ok {
+		return "", never
+	}
+	if name == ".invalid" { // the refs are in reftable files
+		out, err := p.git(r, "symbolic-ref", "--quiet", "--short", "HEAD")
+		if err != nil {
+			return "", never
+		}
+		return strings.TrimSpace(out), sure
+	}
+	return name, sure
+}
+
+// hasRef says that a name is a branch, a tag or a remote's branch, or looks
+// like a commit.
+func (p gitPlace) hasRef(name string) bool {
+	if name == "HEAD" || name == "-" || name == "@" || strings.ContainsAny(name, "~^@{") {
+		return true
+	}
+	if p.common == "" || strings.Contains(name, "..") || strings.HasPrefix(name, "/") {
+		return false
+	}
+	for _, d := range [...]string{"refs/heads/", "refs/tags/", "refs/remotes/", "refs/remotes/origin/", "refs/", ""} {
+		f := filepath.Join(p.common, d, name)
+		if fi, err := os.Stat(f); err == nil && fi.Mode().IsRegular() && (d != "" || strings.HasSuffix(name, "HEAD")) {
+			return true
+		}
+	}
+	packed, err := os.ReadFile(filepath.Join(p.common, "packed-refs"))
+	if err != nil {
+		return false
+	}
+	text := string(packed)
+	for _, d := range [...]string{" refs/heads/", " refs/tags/", " refs/remotes/", " refs/remotes/origin/"} {
+		if strings.Contains(text, d+name+"\n") {
+			return true
+		}
+	}
+	return false
+}
+
+// git runs git where reading the files does not suffice: without the shims,
+// without what a repository's configuration could run, for a short time.
+func (p gitPlace) git(r *Rules, args ...string) (string, error) {
+	j := bashJudge{environ: r.o.Environ, avoid: []string{r.o.Paths.Shims, r.o.Paths.Shell}}
+	j.self, _ = os.Executable()
+	env := j.env(p.dir)
+	path := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+			path = v
+		}
+	}
+	git := ""
+	for _, d := range filepath.SplitList(path) {
+		f := filepath.Join(d, "git")
+		if fi, err := os.Stat(f); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+			git = f
+			break
+		}
+	}
+	if git == "" {
+		return "", exec.ErrNotFound
+	}
+	limit := r.o.ConditionTimeout
+	if limit <= 0 {
+		limit = DefaultConditionTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	full := append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "--no-pager"}, args...)
+	cmd := exec.CommandContext(ctx, git, full...)
+	cmd.Dir, cmd.Env = p.dir, append(env, "GIT_TERMINAL_PROMPT=0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 100 * time.Millisecond
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+// discarded returns the files whose local changes git checkout or git restore
+// would throw away.
+func (v *view) discarded() []script.Word {
+	l := &v.line
+	if l.flag("-p") || l.flag("--patch") {
+		return nil
+	}
+	ops := v.operandList(1)
+	if l.sub == "restore" {
+		if (l.flag("-S") || l.flag("--staged")) && !l.flag("-W") && !l.flag("--worktree") {
+			return nil
+		}
+		return ops
+	}
+	for _, f := range [...]string{"-b", "-B", "--orphan", "--detach", "--track", "-t"} {
+		if l.flag(f) {
+			return nil
+		}
+	}
+	if l.flag("-f") || l.flag("--force") {
+		return []script.Word{script.Lit(".")}
+	}
+	for i, k := range l.kinds {
+		if k == argEnd {
+			return l.words[i+1:]
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	place, _ := v.gitPlaceOf()
+	first, known := ops[0].Text()
+	if known && (place.hasRef(first) || !isPath(place.dir, first)) {
+		ops = ops[1:] // a branch, or a commit from which files are taken
+	} else if !known && len(ops) == 1 && !v.pathOf(ops[0], place.dir).glob {
+		return nil // git checkout "$BRANCH"
+	}
+	return ops
+}
+
+// isPath says that an operand of git checkout names files.
+func isPath(dir, s string) bool {
+	if s == "." || s == ".." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, ":") || strings.HasSuffix(s, "/") || strings.ContainsAny(s, "*?") {
+		return true
+	}
+	if !filepath.IsAbs(s) {
+		if dir == "" {
+			return strings.Contains(s, ".")
+		}
+		s = filepath.Join(dir, s)
+	}
+	return exists(s)
+}

@@ -1,0 +1,328 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+
+	"safeshell/script"
+)
+
+// match says how surely a rule matches, conditions aside, and notes why.
+func (v *view) match(r *rule, h *hit) certainty {
+	result := sure
+	if r.directory.set() {
+		switch {
+		case v.dir == "":
+			result = maybe
+		case !r.directory.match(v.dir):
+			return never
+		default:
+			h.why = append(h.why, "directory "+v.dir)
+		}
+	}
+	if len(r.match) > 0 {
+		best := never
+		for i := range r.match {
+			var why, loss []string
+			c := v.clause(&r.match[i], false, &why, &loss)
+			if c > best {
+				best = c
+				h.why, h.loss = append(h.why[:len(h.why):len(h.why)], why...), loss
+			}
+			if best == sure {
+				break
+			}
+		}
+		result = min(result, best)
+	}
+	if result == never {
+		return never
+	}
+	for i := range r.unless {
+		if v.clause(&r.unless[i], true, nil, nil) == sure {
+			return never
+		}
+	}
+	if len(h.why) == 0 && v.line.name != "" {
+		h.why = append(h.why, "command "+v.line.name)
+	}
+	return result
+}
+
+// clause evaluates one match or unless mapping: the least certain of its keys.
+// In an exception the path keys must hold for every file that they could be
+// about, in a match for one.
+func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
+	note := func(format string, args ...any) {
+		if why != nil {
+			*why = append(*why, fmt.Sprintf(format, args...))
+		}
+	}
+	result := sure
+	skip := 0
+	if v.line.tool.sub {
+		skip = 1
+	}
+	if c.subcommand != nil {
+		n, ok := v.line.subcommand(c.subcommand)
+		switch {
+		case ok:
+			skip = n
+			note("subcommand %s", v.subcommandText(n))
+		case v.line.unknownSub:
+			result = maybe
+		default:
+			return never
+		}
+	}
+	if c.flags != nil {
+		found := ""
+		for _, f := range c.flags {
+			if v.line.flag(f) {
+				found = f
+				break
+			}
+		}
+		if found == "" {
+			return never
+		}
+		note("option %s", found)
+	}
+	if c.options != nil && !v.options(c, note) {
+		return never
+	}
+	if c.args.set() {
+		found := false
+		for _, w := range v.words(1) {
+			if s := v.textOf(w); c.args.match(s) {
+				found = true
+				note("argument %s", clip(s))
+				break
+			}
+		}
+		if !found {
+			return never
+		}
+	}
+	if c.operand.set() || c.operands != unset {
+		count, found := 0, ""
+		matched := false
+		v.line.operands(skip, func(i int) bool {
+			count++
+			s := v.textOf(v.line.words[i])
+			if c.operand.set() && !matched && c.operand.match(s) {
+				matched, found = true, s
+			}
+			return true
+		})
+		switch {
+		case c.operand.set() && !matched,
+			c.operands == yes && count == 0, c.operands == no && count > 0:
+			return never
+		}
+		if matched {
+			note("operand %s", clip(found))
+		}
+	}
+	if c.via != nil && !v.isVia(c.via) {
+		return never
+	}
+	if c.remote != unset && (c.remote == yes) != (v.c.Remote != "") {
+		return never
+	}
+	if c.assigns != nil && !v.assigns(c.assigns, note) {
+		return never
+	}
+	if c.unknown != nil && !v.unknown(c.unknown, skip) {
+		return never
+	}
+	if c.pipesTo != nil {
+		name := v.neighbour(c.pipesTo, true)
+		if name == "" {
+			return never
+		}
+		note("output goes to %s", name)
+	}
+	if c.fedBy != nil {
+		name := v.neighbour(c.fedBy, false)
+		if name == "" {
+			return never
+		}
+		note("input comes from %s", name)
+	}
+	if c.code != nil && !v.runsCode(c.code, note) {
+		return never
+	}
+	if c.branch.set() {
+		switch name, k := v.branch(); {
+		case k == never, k == sure && !c.branch.match(name):
+			return never
+		case k == maybe:
+			result = maybe
+		default:
+			note("branch %s", name)
+		}
+	}
+	if c.usesTargets() {
+		result = min(result, v.matchTargets(c, except, skip, note, loss))
+	}
+	return result
+}
+
+func (v *view) words(from int) []script.Word {
+	if len(v.line.words) <= from {
+		return nil
+	}
+	return v.line.words[from:]
+}
+
+// textOf is a word's text, as written when it is not known.
+func (v *view) textOf(w script.Word) string {
+	if s, ok := w.Text(); ok {
+		return s
+	}
+	return shown(v.a.Text, w, v.c.Nested)
+}
+
+// clip shortens a text for messages, in bytes.
+func clip(s string) string {
+	const limit = 120
+	s = quote(s)
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") + "..."
+	}
+	return s
+}
+
+func (v *view) subcommandText(n int) string {
+	var b strings.Builder
+	if v.line.subAt == 0 && v.line.sub != "" && v.line.tool.sub {
+		b.WriteString(v.line.sub)
+		n--
+	}
+	v.line.operands(0, func(i int) bool {
+		if n == 0 {
+			return false
+		}
+		n--
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(v.textOf(v.line.words[i]))
+		return true
+	})
+	return b.String()
+}
+
+func (v *view) options(c *clause, note func(string, ...any)) bool {
+	for _, o := range c.options {
+		found := false
+		v.line.eachOption(o.name, func(value string, given, known bool) bool {
+			if given && known && o.value.match(value) {
+				found = true
+				note("option %s %s", o.name, clip(value))
+			}
+			return !found
+		})
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// isVia says that one of the programs is around the command. "find" names any
+// use of find, "find -exec" that one.
+func (v *view) isVia(names []string) bool {
+	for _, via := range v.c.Via {
+		program, _, _ := strings.Cut(via, " ")
+		for _, n := range names {
+			if n == via || n == baseName(program) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// assigns looks for NAME or NAME=VALUE in front of the command, in env around
+// it, and in exports before it.
+func (v *view) assigns(want []string, note func(string, ...any)) bool {
+	given := func(name, value string, known bool) bool {
+		for _, w := range want {
+			n, val, hasValue := strings.Cut(w, "=")
+			if n == name && (!hasValue || known && val == value) {
+				note("%s is set", name)
+				return true
+			}
+		}
+		return false
+	}
+	for _, a := range v.c.Assigns {
+		s, ok := a.Value.Text()
+		if given(a.Name, s, ok) {
+			return true
+		}
+	}
+	inWords := func(c *script.Command) bool {
+		for _, w := range c.Argv[1:] {
+			s, _ := leading(w)
+			if name, value, ok := strings.Cut(s, "="); ok && given(name, value, w.Known()) {
+				return true
+			}
+		}
+		return false
+	}
+	for k := v.c.TailOf; k >= 0 && k < len(v.a.Commands); k = v.a.Commands[k].TailOf {
+		outer := &v.a.Commands[k]
+		if len(outer.Argv) > 0 {
+			if s, _ := outer.Argv[0].Text(); baseName(s) == "env" || baseName(s) == "sudo" {
+				if inWords(outer) {
+					return true
+				}
+			}
+		}
+		if k <= outer.TailOf {
+			break // a damaged chain
+		}
+	}
+	for k := 0; k < v.i; k++ {
+		before := &v.a.Commands[k]
+		if len(before.Argv) > 1 {
+			switch s, _ := before.Argv[0].Text(); s {
+			case "export", "declare", "typeset", "set":
+				if inWords(before) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (v *view) unknown(kinds []string, skip int) bool {
+	for _, k := range kinds {
+		found := false
+		switch k {
+		case "subcommand":
+			found = v.line.unknownSub
+		case "operand":
+			v.line.operands(skip, func(i int) bool {
+				found = found || !v.line.words[i].Known()
+				return !found
+			})
+		case "option":
+			for i, kind := range v.line.kinds {
+				found = found || kind == argOption && !v.line.words[i].Known()
+			}
+		case "path":
+			for i := range v.targets() {
+				found = found || !v.accesses[i].word.Known()
+			}
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}

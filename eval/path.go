@@ -1,0 +1,248 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+// comp is one component of a path that a command names.
+type comp struct {
+	text    string // literal text, or the pattern
+	glob    bool   // holds unquoted pattern characters
+	unknown bool   // holds a part that is not known
+}
+
+// tpath is a path as far as it is known: absolute, without . and .. where that
+// can be told.
+type tpath struct {
+	comps []comp
+	// rootless: what stands before comps is not known (an unknown working
+	// directory, or a word that begins with an unknown part).
+	rootless bool
+	unknown  bool // some part is not known
+	glob     bool
+	slash    bool // written with a trailing slash
+	// ifEmpty is the path should the unknown parts be empty; nil when nothing
+	// is unknown or nothing would be left.
+	ifEmpty *tpath
+	// others are what the path would be for values that an unknown part may
+	// have (the default of ${x:-default}, what other branches assign).
+	others []tpath
+}
+
+// pathOf reads a word as a path. dir is the working directory, empty when it
+// is not known.
+func (v *view) pathOf(w script.Word, dir string) tpath {
+	p := v.buildPath(w, dir, false)
+	if p.unknown || p.rootless {
+		if e := v.buildPath(w, dir, true); !e.rootless && (len(e.comps) > 0 || startsAtRoot(w)) {
+			p.ifEmpty = &e
+		} else if p.rootless && !p.unknown && allGlob(p.comps) {
+			// cd "$X" && rm -rf *: of whatever directory that is.
+			p.ifEmpty = &tpath{}
+		}
+	}
+	if p.unknown {
+		p.others = v.alternatives(w, dir)
+	}
+	return p
+}
+
+// maxAlternatives bounds how many possible values of a word are looked at.
+const maxAlternatives = 16
+
+// alternatives returns the paths for the values that unknown parts may have.
+func (v *view) alternatives(w script.Word, dir string) []tpath {
+	var out []tpath
+	for i, part := range w.Parts {
+		if part.Kind == script.Literal || part.Kind == script.Glob {
+			continue
+		}
+		for _, alt := range part.Alt {
+			if len(out) == maxAlternatives {
+				return out
+			}
+			x := script.Word{Parts: append([]script.Part(nil), w.Parts...)}
+			x.Parts[i] = script.Part{Kind: script.Literal, Text: alt}
+			out = append(out, v.buildPath(x, dir, true))
+		}
+	}
+	return out
+}
+
+// startsAtRoot says that a word begins with / if its unknown parts are empty.
+func startsAtRoot(w script.Word) bool {
+	for _, p := range w.Parts {
+		if p.Kind == script.Literal || p.Kind == script.Glob {
+			if p.Text != "" {
+				return p.Text[0] == '/'
+			}
+		}
+	}
+	return false
+}
+
+func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
+	var p tpath
+	var cur comp
+	started := false // something was seen before cur
+	any := false     // cur has text
+	push := func() {
+		switch {
+		case !any && !cur.unknown:
+		case cur.text == "." && !cur.glob && !cur.unknown:
+		case cur.text == ".." && !cur.glob && !cur.unknown:
+			if n := len(p.comps); n > 0 {
+				p.comps = p.comps[:n-1]
+			}
+		default:
+			p.comps = append(p.comps, cur)
+		}
+		cur, any = comp{}, false
+	}
+	begin := func(absolute bool) {
+		if started {
+			return
+		}
+		started = true
+		if absolute {
+			return
+		}
+		if dir == "" {
+			p.rootless = true
+			if d := v.c.Dir; len(d.Parts) > 1 && !d.Known() && !empty {
+				// The end of the directory may be known: $X/sub.
+				base := v.buildPath(d, "/", false)
+				p.comps, p.unknown = append(p.comps, base.comps...), true
+			}
+			return
+		}
+		for _, c := range strings.Split(dir, "/") {
+			if c != "" {
+				p.comps = append(p.comps, comp{text: c})
+			}
+		}
+	}
+	text := func(s string, glob bool) {
+		if s == "" {
+			return
+		}
+		begin(s[0] == '/')
+		p.slash = s[len(s)-1] == '/'
+		for {
+			piece, rest, more := strings.Cut(s, "/")
+			if piece != "" {
+				if glob && !cur.glob {
+					cur.text, cur.glob = escapeGlob(cur.text), true
+				} else if !glob && cur.glob {
+					piece = escapeGlob(piece)
+				}
+				cur.text += piece
+				any = true
+			}
+			if !more {
+				return
+			}
+			push()
+			s = rest
+		}
+	}
+	for _, part := range w.Parts {
+		switch part.Kind {
+		case script.Literal:
+			text(part.Text, false)
+		case script.Glob:
+			p.glob = true
+			text(part.Text, true)
+		case script.TempPath:
+			text(v.r.tempDir()+"/tmp.XXXXXXXXXX", false)
+		default:
+			if part.Kind == script.Variable && v.r.o.Paths.User != "" && part.Name == "HOME" {
+				text(v.r.o.Paths.User, false)
+				continue
+			}
+			if empty {
+				continue
+			}
+			if !started {
+				started = true
+				p.rootless = true
+			}
+			p.unknown, cur.unknown, any = true, true, true
+			p.slash = false
+		}
+	}
+	push()
+	if !started && !empty {
+		begin(false)
+	}
+	return p
+}
+
+// allGlob says that the components are patterns that match everything: *, .*,
+// .[!.]* and the like.
+func allGlob(cs []comp) bool {
+	for _, c := range cs {
+		if !matchesAll(c) {
+			return false
+		}
+	}
+	return len(cs) > 0
+}
+
+func matchesAll(c comp) bool {
+	if c.unknown || !c.glob {
+		return false
+	}
+	switch c.text {
+	case "*", "**", "?*", "*?", ".*", ".?*", ".[!.]*", ".[^.]*", ".[!.]?*", "..?*", "*.*", "{*,.*}", "{,.}*", "[!.]*", "[a-zA-Z]*", "[a-z]*", "[A-Za-z0-9]*":
+		return true
+	}
+	return false
+}
+
+func (p tpath) String() string {
+	var b strings.Builder
+	if p.rootless {
+		b.WriteString("...")
+	}
+	for _, c := range p.comps {
+		b.WriteByte('/')
+		if c.unknown {
+			b.WriteString("?")
+		} else {
+			b.WriteString(c.text)
+		}
+	}
+	if b.Len() == 0 {
+		return "/"
+	}
+	return b.String()
+}
+
+// exact returns the path when it is wholly known and holds no pattern.
+func (p tpath) exact() (string, bool) {
+	if p.rootless || p.unknown || p.glob {
+		return "", false
+	}
+	return p.String(), true
+}
+
+// exactPath makes a tpath of a clean absolute path.
+func exactPath(s string) tpath {
+	var p tpath
+	for _, c := range strings.Split(s, "/") {
+		if c != "" {
+			p.comps = append(p.comps, comp{text: c})
+		}
+	}
+	return p
+}
+
+func (r *Rules) tempDir() string {
+	if t := r.getenv("TMPDIR"); strings.HasPrefix(t, "/") && len(t) > 1 {
+		return strings.TrimRight(t, "/")
+	}
+	return "/tmp"
+}

@@ -1,0 +1,143 @@
+package eval
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// patternKind says how a pattern is tested. Most regexps in rule files are a
+// handful of words; those are compared as strings, and no regexp is compiled.
+type patternKind uint8
+
+const (
+	patNone     patternKind = iota // no pattern: everything passes
+	patExact                       // the text is one of the words
+	patPrefix                      // the text begins with one of the words
+	patSuffix                      // the text ends with one of the words
+	patContains                    // the text holds one of the words
+	patRegexp
+)
+
+// pattern is a regular expression (Go syntax, unanchored) of a rule file.
+type pattern struct {
+	kind  patternKind
+	src   string
+	words []string // for all kinds but patRegexp
+	lazy  *lazyRegexp
+}
+
+type lazyRegexp struct {
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+// newPattern checks a regexp and finds its simplest form.
+func newPattern(src string) (pattern, error) {
+	if _, err := regexp.Compile(src); err != nil {
+		return pattern{}, err
+	}
+	p := pattern{src: src, kind: patRegexp}
+	if kind, words, ok := plainForm(src); ok {
+		p.kind, p.words = kind, words
+	} else {
+		p.lazy = new(lazyRegexp)
+	}
+	return p, nil
+}
+
+func (p pattern) set() bool { return p.kind != patNone }
+
+// match reports whether the pattern is found in s. An unset pattern is not.
+func (p pattern) match(s string) bool {
+	switch p.kind {
+	case patExact:
+		for _, w := range p.words {
+			if s == w {
+				return true
+			}
+		}
+	case patPrefix:
+		for _, w := range p.words {
+			if strings.HasPrefix(s, w) {
+				return true
+			}
+		}
+	case patSuffix:
+		for _, w := range p.words {
+			if strings.HasSuffix(s, w) {
+				return true
+			}
+		}
+	case patContains:
+		for _, w := range p.words {
+			if strings.Contains(s, w) {
+				return true
+			}
+		}
+	case patRegexp:
+		p.lazy.once.Do(func() {
+			// Checked by newPattern; a damaged cache gives nil.
+			p.lazy.re, _ = regexp.Compile(p.src)
+		})
+		return p.lazy.re != nil && p.lazy.re.MatchString(s)
+	}
+	return false
+}
+
+// plainForm recognises word, ^word, word$ and ^word$, where word is literal or
+// a group of literal alternatives.
+func plainForm(src string) (patternKind, []string, bool) {
+	begin := strings.HasPrefix(src, "^")
+	body := strings.TrimPrefix(src, "^")
+	end := strings.HasSuffix(body, "$") && !strings.HasSuffix(body, `\$`)
+	if end {
+		body = body[:len(body)-1]
+	}
+	grouped := false
+	if strings.HasSuffix(body, ")") && !strings.HasSuffix(body, `\)`) {
+		switch {
+		case strings.HasPrefix(body, "(?:"):
+			body, grouped = body[3:len(body)-1], true
+		case strings.HasPrefix(body, "(") && !strings.HasPrefix(body, "(?"):
+			body, grouped = body[1:len(body)-1], true
+		}
+	}
+	var words []string
+	var word strings.Builder
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		switch {
+		case c == '|':
+			if !grouped && (begin || end) {
+				return 0, nil, false // ^a|b$ anchors only its ends
+			}
+			words = append(words, word.String())
+			word.Reset()
+		case c == '\\':
+			i++
+			if i == len(body) || body[i] >= 0x80 || isWordByte(body[i]) {
+				return 0, nil, false
+			}
+			word.WriteByte(body[i])
+		case strings.IndexByte(`.+*?()[]{}^$`, c) >= 0:
+			return 0, nil, false
+		default:
+			word.WriteByte(c)
+		}
+	}
+	words = append(words, word.String())
+	switch {
+	case begin && end:
+		return patExact, words, true
+	case begin:
+		return patPrefix, words, true
+	case end:
+		return patSuffix, words, true
+	}
+	return patContains, words, true
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

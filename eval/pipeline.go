@@ -1,0 +1,130 @@
+package eval
+
+import (
+	"safeshell/script"
+)
+
+// neighbour returns the name of a command that the output reaches (or that the
+// input comes from), directly or through others, whose name is one of names.
+// Shells and interpreters count as reached only when they would run their
+// input.
+func (v *view) neighbour(names []string, down bool) string {
+	n := len(v.a.Commands)
+	seen := make([]bool, n)
+	queue := []int{v.i}
+	seen[v.i] = true
+	for len(queue) > 0 {
+		c := &v.a.Commands[queue[0]]
+		queue = queue[1:]
+		next := c.FedBy
+		if down {
+			next = c.FeedsTo
+		}
+		for _, k := range next {
+			if k < 0 || k >= n || seen[k] {
+				continue
+			}
+			seen[k] = true
+			queue = append(queue, k)
+			if name := v.named(k, names, down); name != "" {
+				return name
+			}
+			// A wrapper hands its input to the command inside it.
+			for inner := range v.a.Commands {
+				if v.a.Commands[inner].TailOf == k && inner != k && !seen[inner] {
+					seen[inner] = true
+					queue = append(queue, inner)
+					if name := v.named(inner, names, down); name != "" {
+						return name
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (v *view) named(k int, names []string, down bool) string {
+	c := &v.a.Commands[k]
+	if len(c.Argv) == 0 {
+		return ""
+	}
+	s, ok := c.Argv[0].Text()
+	if !ok {
+		return ""
+	}
+	name := baseName(s)
+	for _, want := range names {
+		if want == name || want == canonicalName(name) {
+			if down && !readsCode(c) {
+				return ""
+			}
+			return name
+		}
+	}
+	return ""
+}
+
+// readsCode says that a command would execute what it is fed: a shell or
+// interpreter whose code is its input, or the output of a command put in its
+// place (eval "$(x)", bash -c "$(x)", source <(x)). Programs that are neither
+// simply read it, which counts for them.
+func readsCode(c *script.Command) bool {
+	var line cmdline
+	line.read(c.Argv)
+	switch {
+	case isShell(line.name):
+		if line.flag("-s") {
+			return true
+		}
+	case hasWord(interpreters, line.name):
+		found, fromOutput := false, false
+		for _, f := range [...]string{"-c", "-e", "-E", "-p", "--eval", "--print", "-r", "-m"} {
+			if hasWord(line.tool.values, f) && !(f == "-r" && line.name != "php") && !(f == "-p" && line.name == "perl") {
+				line.eachOptionWord(f, func(w script.Word) {
+					found, fromOutput = true, fromOutput || hasOutput(w)
+				})
+			}
+		}
+		if found {
+			return fromOutput
+		}
+	case line.name == "eval":
+		for _, w := range c.Argv[1:] {
+			if hasOutput(w) {
+				return true
+			}
+		}
+		return false
+	case line.name == "source", line.name == ".":
+		if len(c.Argv) < 2 {
+			return false
+		}
+		return hasOutput(c.Argv[1]) || isStdin(c.Argv[1])
+	default:
+		return true
+	}
+	own := false
+	line.operands(0, func(i int) bool {
+		own = !hasOutput(line.words[i]) && !isStdin(line.words[i])
+		return false
+	})
+	return !own
+}
+
+// hasOutput says that a word holds a command's output, or names its pipe.
+func hasOutput(w script.Word) bool {
+	for _, p := range w.Parts {
+		if p.Kind == script.Output {
+			return true
+		}
+	}
+	return false
+}
+
+func isStdin(w script.Word) bool {
+	s, _ := w.Text()
+	return s == "-" || s == "/dev/stdin" || s == "/dev/fd/0" || s == "/proc/self/fd/0"
+}
+
+const interpreters = "python python2 python3 pypy pypy3 perl ruby node nodejs php lua deno bun osascript tclsh Rscript"

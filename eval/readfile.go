@@ -1,0 +1,156 @@
+package eval
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileID tells whether a file is still the one that was read.
+type fileID struct {
+	size, mtime, ctime int64 // bytes, nanoseconds
+	ino, dev           uint64
+}
+
+func idOf(st *unix.Stat_t) fileID {
+	return fileID{st.Size, st.Mtim.Nano(), st.Ctim.Nano(), uint64(st.Ino), uint64(st.Dev)}
+}
+
+// fileError is why a rules file cannot be used, and what to do.
+type fileError struct {
+	msg, fix string
+	err      error
+}
+
+func (e *fileError) Error() string { return e.msg }
+func (e *fileError) Unwrap() error { return e.err }
+
+// statSource looks at a rules file without opening it. Files of the user and
+// the system must belong to the user or root, and be writable by them alone; a
+// repository's file must not be a symlink. The error is fs.ErrNotExist when
+// there is none.
+func statSource(path string, kind sourceKind) (fileID, error) {
+	var st unix.Stat_t
+	stat := unix.Stat
+	if kind == fromRepo {
+		stat = unix.Lstat
+	}
+	err := stat(path, &st)
+	for err == unix.EINTR {
+		err = stat(path, &st)
+	}
+	switch {
+	case err == unix.ENOENT || err == unix.ENOTDIR:
+		return fileID{}, fs.ErrNotExist
+	case err != nil:
+		return fileID{}, &fileError{"cannot be read: " + err.Error(), "make it readable: chmod u+r " + quote(path), err}
+	}
+	return idOf(&st), checkStat(path, &st, kind)
+}
+
+func checkStat(path string, st *unix.Stat_t, kind sourceKind) error {
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFLNK:
+		return &fileError{msg: "is a symbolic link, which a repository's rules must not be", fix: "replace it by the file itself"}
+	case unix.S_IFDIR:
+		return &fileError{msg: "is a directory", fix: "move it away: mv " + quote(path) + " " + quote(path+".old")}
+	default:
+		return &fileError{msg: "is not a regular file", fix: "remove it: rm " + quote(path)}
+	}
+	if st.Size > MaxFileSize {
+		return &fileError{msg: fmt.Sprintf("has more than %d bytes", MaxFileSize), fix: "split it, or remove rules"}
+	}
+	if kind == fromRepo {
+		return nil // its content restricts at most, and is trusted by hash
+	}
+	if st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		return &fileError{msg: fmt.Sprintf("belongs to another user (uid %d)", st.Uid), fix: fmt.Sprintf("sudo chown %d %s", os.Geteuid(), quote(path))}
+	}
+	if st.Mode&0o022 != 0 {
+		return &fileError{msg: "can be changed by other users", fix: "chmod go-w " + quote(path)}
+	}
+	return nil
+}
+
+// readSource reads a rules file. What is checked, hashed and returned is the
+// same open file.
+func readSource(path string, kind sourceKind) ([]byte, fileID, error) {
+	flags := unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
+	if kind == fromRepo {
+		flags |= unix.O_NOFOLLOW
+	}
+	f, err := os.OpenFile(path, flags, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fileID{}, fs.ErrNotExist
+		}
+		return nil, fileID{}, &fileError{"cannot be read: " + errors.Unwrap(err).Error(), "make it readable: chmod u+r " + quote(path), err}
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, fileID{}, &fileError{msg: "cannot be read: " + err.Error(), err: err}
+	}
+	if err := checkStat(path, &st, kind); err != nil {
+		return nil, idOf(&st), err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
+	if err != nil {
+		return nil, idOf(&st), &fileError{msg: "cannot be read: " + err.Error(), err: err}
+	}
+	return data, idOf(&st), nil
+}
+
+// trustKey names a content at a path: sha256(path NUL content).
+func trustKey(path string, content []byte) string {
+	h := sha256.New()
+	io.WriteString(h, path)
+	h.Write([]byte{0})
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// privateFile says that an open file can have been written by the user alone.
+func privateFile(f *os.File) bool {
+	var st unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &st) != nil {
+		return false
+	}
+	return st.Mode&unix.S_IFMT == unix.S_IFREG && int(st.Uid) == os.Geteuid() && st.Mode&0o077 == 0
+}
+
+// writePrivate replaces a file of safeshell's own: temporary file in the same
+// directory, mode 0600, rename.
+func writePrivate(path string, data []byte) error {
+	f, err := os.CreateTemp(dirOf(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone after the rename
+	if _, err = f.Write(data); err == nil {
+		err = f.Chmod(0o600)
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}
+
+func dirOf(path string) string {
+	for i := len(path) - 1; i > 0; i-- {
+		if path[i] == '/' {
+			return path[:i]
+		}
+	}
+	return "/"
+}

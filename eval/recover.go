@@ -1,0 +1,452 @@
+package eval
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxWalk bounds how many files of a directory are looked at to say that all
+// of it can be had again.
+const maxWalk = 5000
+
+// maxExpand bounds the names that a pattern is expanded to.
+const maxExpand = 1000
+
+// isScratch says that a path lies in a directory for temporary files. A home
+// directory that itself lies in one (containers, tests) is not scratch.
+func (v *view) isScratch(p tpath) bool {
+	if p.rootless {
+		return false
+	}
+	for _, d := range [...]string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", v.r.getenv("TMPDIR"), v.r.getenv("XDG_RUNTIME_DIR")} {
+		if p.below(d) && !(p.belowOrIs(v.r.o.Paths.User) && !below(d, v.r.o.Paths.User)) {
+			return true
+		}
+	}
+	return false
+}
+
+// below says that the path lies in directory d and is not d itself.
+func (p tpath) below(d string) bool { return p.inside(d, false) }
+
+func (p tpath) belowOrIs(d string) bool { return p.inside(d, true) }
+
+func (p tpath) inside(d string, itself bool) bool {
+	if p.rootless || len(d) < 2 || d[0] != '/' {
+		return false
+	}
+	i := 0
+	for len(d) > 0 {
+		var c string
+		c, d, _ = strings.Cut(d, "/")
+		if c == "" {
+			continue
+		}
+		if i >= len(p.comps) || p.comps[i].unknown || p.comps[i].glob || p.comps[i].text != c {
+			return false
+		}
+		i++
+	}
+	return itself || i < len(p.comps)
+}
+
+// below says that path a lies in directory b.
+func below(a, b string) bool {
+	return b != "" && len(a) > len(b) && strings.HasPrefix(a, b) && (b[len(b)-1] == '/' || a[len(b)] == '/')
+}
+
+// Names of what tools make and can make again. The first list counts
+// everywhere, the second inside a repository where git tracks nothing of it.
+const (
+	madeAnywhere = "node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .next .nuxt .svelte-kit .parcel-cache .turbo .gradle .venv venv .cache .eggs coverage .nyc_output htmlcov .ipynb_checkpoints DerivedData .dart_tool .angular .sass-cache .eslintcache .stylelintcache bower_components .vite .output storybook-static .docusaurus .jekyll-cache .hypothesis .coverage .DS_Store Thumbs.db .terraform .pnpm-store coverage.out .ccls-cache .clangd .bloop .metals .zig-cache zig-cache zig-out .stack-work dist-newstyle _build .elixir_ls CMakeFiles CMakeCache.txt .vercel .netlify .serverless .aws-sam cdk.out .expo .vagrant.d"
+	madeInRepo   = "build dist out target bin obj tmp temp log logs cache vendor release Release debug Debug site public/build cmake-build-debug cmake-build-release lib-cov generated gen reports test-results playwright-report"
+	madeSuffixes = ".o .a .lo .la .obj .pyc .pyo .class .log .tmp .temp .swp .swo ~ .tsbuildinfo .gcda .gcno .profraw .profdata .rlib .rmeta .elc .orig .rej .pid .cache .egg-info .dSYM .d.ts.map"
+	cachesInHome = ".cache .npm/_cacache .npm/_logs .npm/_npx .yarn/cache .gradle/caches .m2/repository .cargo/registry .cargo/git go/pkg .local/share/pnpm .bun/install/cache .deno Library/Caches .nuget/packages .ivy2/cache .composer/cache .pub-cache .local/share/Trash/none .npm"
+	cachesOfSys  = "/var/cache /var/lib/apt/lists"
+)
+
+// made says that a path is build output, a cache or a log by its name.
+func (v *view) made(p tpath) bool {
+	if p.rootless && len(p.comps) == 0 {
+		return false
+	}
+	for _, d := range strings.Fields(cachesOfSys) {
+		if p.below(d) {
+			return true
+		}
+	}
+	home := v.r.o.Paths.User
+	if home != "" {
+		for rest := cachesInHome; rest != ""; {
+			var d string
+			d, rest, _ = strings.Cut(rest, " ")
+			if p.belowOrIs(home + "/" + d) {
+				return true
+			}
+		}
+	}
+	if n := len(p.comps); n > 0 && !p.comps[n-1].unknown {
+		last := p.comps[n-1].text
+		for rest := madeSuffixes; rest != ""; {
+			var s string
+			s, rest, _ = strings.Cut(rest, " ")
+			if strings.HasSuffix(last, s) && last != s {
+				return true
+			}
+		}
+		if i := strings.LastIndex(last, ".log."); i > 0 {
+			return true
+		}
+	}
+	// Components below the home, or the repository, or anywhere.
+	first := 0
+	top := ""
+	if abs, ok := p.literalPrefix(); ok {
+		top = v.r.gitTopOf(abs)
+		switch {
+		case top != "":
+			first = len(exactPath(top).comps)
+		case home != "" && below(abs, home):
+			first = len(exactPath(home).comps)
+		}
+	}
+	for i := first; i < len(p.comps); i++ {
+		c := p.comps[i]
+		if c.unknown {
+			break
+		}
+		if hasWord(madeAnywhere, c.text) {
+			return true
+		}
+		if hasWord(madeInRepo, c.text) && top != "" && i >= first {
+			dir := tpath{comps: p.comps[:i+1]}
+			if s, ok := dir.exact(); ok && v.untracked(top, s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// literalPrefix is the directory of the path as far as it is literal.
+func (p tpath) literalPrefix() (string, bool) {
+	if p.rootless {
+		return "", false
+	}
+	var b strings.Builder
+	for _, c := range p.comps {
+		if c.unknown || c.glob {
+			break
+		}
+		b.WriteByte('/')
+		b.WriteString(c.text)
+	}
+	if b.Len() == 0 {
+		return "/", true
+	}
+	return b.String(), true
+}
+
+func (v *view) untracked(top, file string) bool {
+	x, _ := v.r.index(top)
+	return x != nil && len(x.find(relTo(top, file))) == 0
+}
+
+func relTo(top, file string) string {
+	if top == file {
+		return ""
+	}
+	return strings.TrimPrefix(file, strings.TrimSuffix(top, "/")+"/")
+}
+
+// index returns the index of the repository at top, read once. known is false
+// when only git itself can read it.
+func (r *Rules) index(top string) (x *gitIndex, known bool) {
+	if c, ok := r.indexes[top]; ok {
+		return c.x, c.known
+	}
+	p := gitPlace{dir: top, top: top, gitDir: followGitFile(filepath.Join(top, ".git"))}
+	p.common = p.gitDir
+	if data, err := readSmall(filepath.Join(p.gitDir, "commondir")); err == nil {
+		c := strings.TrimSpace(data)
+		if !filepath.IsAbs(c) {
+			c = filepath.Join(p.gitDir, c)
+		}
+		p.common = filepath.Clean(c)
+	}
+	x, known = readIndex(p)
+	if r.indexes == nil {
+		r.indexes = map[string]cachedIndex{}
+	}
+	r.indexes[top] = cachedIndex{x, known, p}
+	return x, known
+}
+
+type cachedIndex struct {
+	x     *gitIndex
+	known bool
+	place gitPlace
+}
+
+// recoverable says that what would be lost can be had again: it is scratch,
+// build output or a cache, it does not exist, or git holds it.
+func (v *view) recoverable(t *target) bool {
+	p := t.path
+	switch {
+	case v.c.Remote != "":
+		return v.isScratch(p)
+	case p.rootless || p.unknown:
+		return v.isScratch(p) || v.made(p)
+	case p.glob:
+		if len(t.real) == 0 {
+			return !t.expandFailed // nothing matches: nothing is lost
+		}
+		for _, x := range t.real {
+			if s, ok := x.exact(); !ok || !v.recoverableFile(s, t) {
+				return false
+			}
+		}
+		return true
+	}
+	s, _ := p.exact()
+	if !v.recoverableFile(s, t) {
+		return false
+	}
+	for _, x := range t.real {
+		if s, ok := x.exact(); !ok || !v.recoverableFile(s, t) {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *view) recoverableFile(file string, t *target) bool {
+	var st unix.Stat_t
+	if err := unix.Lstat(file, &st); err == unix.ENOENT || err == unix.ENOTDIR {
+		return true
+	}
+	p := exactPath(file)
+	if t.kind != accDiscard && (v.isScratch(p) || v.made(p)) {
+		return true
+	}
+	kind := uint32(st.Mode) & unix.S_IFMT
+	if kind == unix.S_IFREG && st.Size == 0 && t.kind != accDiscard {
+		return true
+	}
+	if t.kind == accEmpty && kind != unix.S_IFREG && kind != unix.S_IFLNK && kind != unix.S_IFDIR {
+		return kind != unix.S_IFBLK // a device or a pipe: nothing is emptied, but a disk is
+	}
+	top := v.r.gitTopOf(filepath.Dir(file))
+	if kind == unix.S_IFDIR {
+		top = v.r.gitTopOf(file)
+	}
+	if top == "" || file == filepath.Join(top, ".git") || below(file, filepath.Join(top, ".git")) {
+		return false
+	}
+	x, known := v.r.index(top)
+	if !known {
+		return v.cleanByGit(top, file, t.kind)
+	}
+	rel := relTo(top, file)
+	entries := x.find(rel)
+	if kind != unix.S_IFDIR || t.kind == accDiscard {
+		if len(entries) == 0 {
+			return t.kind == accDiscard // git touches only what it tracks
+		}
+		if len(entries) > maxWalk {
+			return v.cleanByGit(top, file, t.kind)
+		}
+		for i := range entries {
+			if clean, exists := x.clean(&entries[i]); exists && !clean {
+				return v.mayBeFiltered(top) && v.cleanByGit(top, file, t.kind)
+			}
+		}
+		return true
+	}
+	return v.cleanTree(x, top, file)
+}
+
+// cleanTree says that each file in a directory can be had again.
+func (v *view) cleanTree(x *gitIndex, top, dir string) bool {
+	count := 0
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if count++; count > maxWalk {
+			return fs.ErrInvalid
+		}
+		if v.made(exactPath(file)) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" || file != dir && exists(filepath.Join(file, ".git")) {
+				return fs.ErrInvalid
+			}
+			return nil
+		}
+		entries := x.find(relTo(top, file))
+		if len(entries) != 1 {
+			if fi, err := d.Info(); err == nil && fi.Mode().IsRegular() && fi.Size() == 0 {
+				return nil
+			}
+			return fs.ErrInvalid
+		}
+		if clean, _ := x.clean(&entries[0]); !clean {
+			return fs.ErrInvalid
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// mayBeFiltered says that stored and checked out content may differ (line ends,
+// filters), so that only git can compare them.
+func (v *view) mayBeFiltered(top string) bool {
+	if exists(filepath.Join(top, ".gitattributes")) {
+		return true
+	}
+	config, _ := readSmall(filepath.Join(v.r.indexes[top].place.common, "config"))
+	config = strings.ToLower(config)
+	return strings.Contains(config, "autocrlf") || strings.Contains(config, "[filter")
+}
+
+// cleanByGit asks git.
+func (v *view) cleanByGit(top, file string, kind accessKind) bool {
+	place := v.r.indexes[top].place
+	place.dir = top
+	untracked := "all"
+	ignored := "matching"
+	if kind == accDiscard {
+		untracked, ignored = "no", "no"
+	}
+	rel := relTo(top, file)
+	if rel == "" {
+		rel = "."
+	}
+	out, err := place.git(v.r, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
+	if err != nil {
+		return false
+	}
+	for _, line := range strings.Split(out, "\x00") {
+		if len(line) < 4 {
+			continue
+		}
+		if line[1] != ' ' { // staged only: git holds the content
+			return false
+		}
+	}
+	// A file that git does not know at all gives no line when it is alone in
+	// an ignored directory; tracked files do.
+	if kind == accDiscard {
+		return true
+	}
+	known, err := place.git(v.r, "ls-files", "-z", "--", ":(literal)"+rel)
+	return err == nil && known != ""
+}
+
+// resolve reads a target's path, follows its symlinks and expands its
+// patterns.
+func (v *view) resolve(t *target) {
+	if t.resolved {
+		return
+	}
+	t.resolved = true
+	dir := v.dir
+	if t.dir != "" {
+		dir = t.dir
+	}
+	t.path = v.pathOf(t.word, dir)
+	if v.c.Remote != "" {
+		return
+	}
+	if s, ok := t.path.exact(); ok {
+		real := v.r.realPath(s, t.kind != accDelete && t.kind != accMove || t.path.slash)
+		if real != s {
+			t.real = append(t.real, exactPath(real))
+		}
+		return
+	}
+	if t.path.glob && !t.path.unknown && !t.path.rootless {
+		names, complete := expandPath(t.path)
+		t.expandFailed = !complete
+		for _, n := range names {
+			t.real = append(t.real, exactPath(n))
+		}
+	}
+}
+
+// realPath resolves the symlinks of a clean absolute path as far as it exists;
+// the last component only when final.
+func (r *Rules) realPath(s string, final bool) string {
+	dir, base := filepath.Split(s)
+	dir = r.realDirOf(filepath.Clean(dir))
+	joined := filepath.Join(dir, base)
+	if !final || base == "" {
+		return joined
+	}
+	var st unix.Stat_t
+	if unix.Lstat(joined, &st) == nil && uint32(st.Mode)&unix.S_IFMT == unix.S_IFLNK {
+		if real, err := filepath.EvalSymlinks(joined); err == nil {
+			return real
+		}
+	}
+	return joined
+}
+
+// realDirOf resolves a directory, remembering the answer.
+func (r *Rules) realDirOf(dir string) string {
+	if d, ok := r.realDirs[dir]; ok {
+		return d
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = dir
+		if dir != "/" {
+			real = filepath.Join(r.realDirOf(filepath.Dir(dir)), filepath.Base(dir))
+		}
+	}
+	if r.realDirs == nil {
+		r.realDirs = map[string]string{}
+	}
+	r.realDirs[dir] = real
+	return real
+}
+
+// expandPath returns the existing files that a path's patterns match.
+func expandPath(p tpath) (names []string, complete bool) {
+	names = []string{"/"}
+	for i, c := range p.comps {
+		var next []string
+		for _, dir := range names {
+			if !c.glob {
+				f := path.Join(dir, c.text)
+				if i == len(p.comps)-1 && !exists(f) {
+					continue
+				}
+				next = append(next, f)
+				continue
+			}
+			list, ok := readNames(dir)
+			if !ok {
+				return nil, false
+			}
+			for _, n := range list {
+				if globMatch(c.text, n) {
+					if next = append(next, path.Join(dir, n)); len(next) > maxExpand {
+						return nil, false
+					}
+				}
+			}
+		}
+		names = next
+	}
+	return names, true
+}

@@ -1,0 +1,191 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+// isParseError says that an Unknown is about text that is no valid shell.
+func isParseError(u script.Unknown) bool {
+	return strings.HasPrefix(u.Reason, "the text does not parse")
+}
+
+// runsCode evaluates the key code: the command executes text that comes out of
+// other commands and that nobody has seen.
+//
+//	fetched: from the network (curl | sh)
+//	decoded: made readable only now (base64 -d | sh)
+//	unseen:  the output of any other command, but for well-known generators
+//	         of shell settings (ssh-agent -s) and files shown as they are (cat)
+func (v *view) runsCode(kinds []string, note func(string, ...any)) bool {
+	if len(v.c.FedBy) == 0 || v.c.Stdin != nil && v.c.Stdin.Known() || !readsCode(v.c) {
+		return false
+	}
+	kind, from := v.codeOrigin()
+	for _, k := range kinds {
+		if k == kind {
+			note("the code comes from %s", from)
+			return true
+		}
+	}
+	return false
+}
+
+// codeOrigin classifies the commands that the input comes from.
+func (v *view) codeOrigin() (kind, from string) {
+	seen := make([]bool, len(v.a.Commands))
+	seen[v.i] = true
+	queue := []int{v.i}
+	for len(queue) > 0 {
+		k := queue[0]
+		queue = queue[1:]
+		for _, f := range v.a.Commands[k].FedBy {
+			if f < 0 || f >= len(seen) || seen[f] {
+				continue
+			}
+			seen[f] = true
+			queue = append(queue, f)
+			p := newView(v.r, v.a, f)
+			one := p.producer()
+			if rankOrigin(one) > rankOrigin(kind) {
+				kind, from = one, p.line.name
+				if from == "" && len(p.c.Argv) > 0 {
+					from = p.textOf(p.c.Argv[0])
+				}
+			}
+		}
+	}
+	return kind, from
+}
+
+func rankOrigin(kind string) int {
+	switch kind {
+	case "decoded":
+		return 3
+	case "fetched":
+		return 2
+	case "unseen":
+		return 1
+	}
+	return 0
+}
+
+// producer says what kind of text a command puts out; empty for text that is
+// in a file or in the command line itself.
+func (v *view) producer() string {
+	l := &v.line
+	first := func() string {
+		s := ""
+		l.operands(0, func(i int) bool { s, _ = l.words[i].Text(); return false })
+		return s
+	}
+	switch l.name {
+	case "curl", "wget", "http", "https", "xh", "aria2c", "nc", "ncat", "netcat", "socat", "lynx", "w3m", "ftp", "telnet", "fetch":
+		return "fetched"
+	case "ssh", "gsutil", "s3cmd":
+		return "fetched"
+	case "aws", "gcloud", "az":
+		if hasWord("s3 storage", first()) {
+			return "fetched"
+		}
+	case "gh", "glab":
+		if l.sub == "api" || l.sub == "gist" || l.sub == "release" {
+			return "fetched"
+		}
+	case "base64", "base32", "basenc", "gbase64":
+		if l.flag("-d") || l.flag("-D") || l.flag("--decode") {
+			return "decoded"
+		}
+	case "xxd":
+		if l.flag("-r") {
+			return "decoded"
+		}
+	case "openssl":
+		if l.flag("-d") {
+			return "decoded"
+		}
+	case "uudecode", "rot13", "rev":
+		return "decoded"
+	case "gpg", "gpg2", "age":
+		if l.flag("-d") || l.flag("--decrypt") {
+			return "decoded"
+		}
+	case "tr":
+		return "decoded"
+	case "gunzip", "zcat", "gzip", "xz", "unxz", "bunzip2", "zstd", "tar", "unzip", "funzip", "bzcat", "xzcat":
+		return "unseen"
+	case "cat", "head", "tail", "tee", "tac", "less", "more", "pv", "stdbuf", "envsubst", "sudo", "env", "time", "timeout", "command", "builtin", "nice":
+		return "" // passes on what it is given, or a file
+	case "echo", "printf":
+		for _, w := range v.words(1) {
+			if !w.Known() && !hasOutput(w) {
+				return "unseen"
+			}
+		}
+		return ""
+	case "git":
+		if l.sub == "show" || l.sub == "cat-file" || l.sub == "config" {
+			return "" // what the repository holds
+		}
+	}
+	if v.generator() {
+		return ""
+	}
+	return "unseen"
+}
+
+// generator recognises programs that are known to print settings for a shell.
+func (v *view) generator() bool {
+	l := &v.line
+	second := ""
+	n := 0
+	l.operands(0, func(i int) bool {
+		if n++; n == 2 {
+			second, _ = l.words[i].Text()
+		}
+		return n < 2
+	})
+	sub := l.sub
+	if sub == "" {
+		l.operands(0, func(i int) bool { sub, _ = l.words[i].Text(); return false })
+	}
+	switch l.name {
+	case "ssh-agent", "gpg-agent", "dircolors", "gdircolors", "lesspipe", "lesspipe.sh", "keychain", "resize", "tset", "dbus-launch", "register-python-argcomplete", "register-python-argcomplete3", "vcgencmd", "path_helper", "locale", "gpgconf":
+		return true
+	case "brew":
+		return sub == "shellenv"
+	case "direnv":
+		return sub == "hook" || sub == "export"
+	case "starship", "zoxide", "atuin", "oh-my-posh", "mcfly", "sheldon", "navi", "broot", "pyenv", "rbenv", "nodenv", "jenv", "goenv", "plenv", "phpenv", "swiftenv", "tfenv", "pkgx", "devbox", "devenv", "safeshell", "vfox", "proto", "tv":
+		return hasWord("init hook shell env activate completion shellenv virtualenv-init print-bash-setup widget shell.bash generate", sub) || l.name == "pyenv"
+	case "mise", "rtx", "asdf", "fnm", "volta", "opam", "luarocks", "rustup", "ghcup":
+		return hasWord("activate env hook-env exec shell path completions completion setup hook", sub)
+	case "conda", "mamba", "micromamba":
+		return strings.HasPrefix(sub, "shell") || second == "hook" || sub == "shell.bash"
+	case "minikube", "docker-machine":
+		return hasWord("docker-env podman-env env completion", sub)
+	case "fzf":
+		return l.flag("--bash") || l.flag("--zsh")
+	case "thefuck", "just", "chezmoi":
+		return l.flag("--alias") || l.flag("--completions") || sub == "completion"
+	case "aws":
+		return sub == "configure" && second == "export-credentials"
+	case "poetry", "hatch", "pdm":
+		return sub == "env" || sub == "venv" || sub == "completions"
+	case "uv", "ruff":
+		return strings.HasPrefix(sub, "generate-shell-completion")
+	case "tmux":
+		return hasWord("show-env show-environment showenv", sub)
+	case "go":
+		return sub == "env"
+	case "perl":
+		for _, w := range v.words(1) {
+			if s, _ := w.Text(); strings.Contains(s, "local::lib") {
+				return true
+			}
+		}
+	}
+	// tool completion bash, tool completions zsh
+	return hasWord("completion completions", sub) || hasWord("completion completions", second)
+}

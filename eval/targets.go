@@ -1,0 +1,178 @@
+package eval
+
+import "strings"
+
+// matchTargets evaluates the path keys of a clause.
+func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any), loss *[]string) certainty {
+	ts := v.targets()
+	result := sure
+	kinds := 0
+	each := func(key string, list []string, of func(accessKind) bool) {
+		if list == nil || result == never {
+			return
+		}
+		kinds++
+		result = min(result, v.someTarget(c, ts, key, list, of, except, note, loss))
+	}
+	if c.paths != nil {
+		ops := v.operandList(skip)
+		list := make([]target, len(ops))
+		for i, w := range ops {
+			list[i] = target{kind: accRead, word: w}
+			if v.changes() {
+				list[i].kind = accChange
+			}
+		}
+		kinds++
+		result = min(result, v.someTarget(c, list, "operand", c.paths, func(accessKind) bool { return true }, except, note, loss))
+	}
+	each("reads", c.reads, func(k accessKind) bool { return k == accRead })
+	each("writes", c.writes, func(k accessKind) bool { return k != accRead && k != accDiscard })
+	each("deletes", c.deletes, func(k accessKind) bool { return k == accDelete || k == accDiscard })
+	each("empties", c.empties, func(k accessKind) bool { return k == accEmpty })
+	if kinds == 0 {
+		each("changes", []string{"*"}, func(k accessKind) bool { return k != accRead })
+	}
+	return result
+}
+
+// changes says that the command is one that changes its operands.
+func (v *view) changes() bool {
+	for i := range v.targets() {
+		if v.accesses[i].kind != accRead {
+			return true
+		}
+	}
+	return false
+}
+
+// someTarget looks for a target that all path keys of the clause accept. In an
+// exception all targets of the kind must be accepted, and there must be one.
+func (v *view) someTarget(c *clause, ts []target, key string, list []string, of func(accessKind) bool, except bool, note func(string, ...any), loss *[]string) certainty {
+	best, all, any := never, sure, false
+	for i := range ts {
+		t := &ts[i]
+		if !of(t.kind) {
+			continue
+		}
+		any = true
+		k := v.accepts(c, t, list)
+		all = min(all, k)
+		if k > best {
+			best = k
+			note("%s %s", key, clip(v.textOf(t.word)))
+		}
+		if k > never && loss != nil && c.recoverable == no && len(*loss) < 20 {
+			*loss = append(*loss, v.textOf(t.word))
+		}
+		if best == sure && loss == nil {
+			break
+		}
+	}
+	if except {
+		if !any {
+			return never
+		}
+		return all
+	}
+	return best
+}
+
+func (v *view) accepts(c *clause, t *target, list []string) certainty {
+	v.resolve(t)
+	result := v.inList(t, list)
+	if result == never {
+		return never
+	}
+	if c.recursive != unset && (c.recursive == yes) != t.recursive {
+		return never
+	}
+	if c.covers != nil {
+		k := never
+		for _, s := range c.covers {
+			rp := v.r.rulePath(s)
+			one := v.coversOne(t, rp)
+			if rp.except {
+				if one == sure {
+					k = never
+				}
+			} else {
+				k = max(k, one)
+			}
+		}
+		result = min(result, k)
+	}
+	if result != never && c.scratch != unset && (c.scratch == yes) != v.isScratch(t.path) {
+		return never
+	}
+	if result != never && c.recoverable != unset && (c.recoverable == yes) != v.recoverable(t) {
+		return never
+	}
+	return result
+}
+
+func (v *view) coversOne(t *target, rp rulePath) certainty {
+	k := t.path.covers(rp, v.dir)
+	for i := range t.real {
+		if k == sure {
+			break
+		}
+		k = max(k, t.real[i].covers(rp, v.dir))
+	}
+	return k
+}
+
+// inList evaluates a list of path patterns: the last that fits decides, so
+// that !x takes x out of what was named before.
+func (v *view) inList(t *target, list []string) certainty {
+	k := v.pathInList(t.path, list, t)
+	for i := range t.real {
+		if k == sure {
+			return sure
+		}
+		k = max(k, v.pathInList(t.real[i], list, nil))
+	}
+	return k
+}
+
+func (v *view) pathInList(p tpath, list []string, t *target) certainty {
+	if t != nil && p.glob && len(t.real) > 0 && !needsAnchor(list) {
+		return never // the pattern was expanded: its files are judged one by one
+	}
+	k := never
+	for _, s := range list {
+		rp := v.r.rulePath(s)
+		if rp.here {
+			rp = exactRule(v.dir)
+		}
+		one := p.under(rp)
+		switch {
+		case !rp.except:
+			k = max(k, one)
+		case one == sure:
+			k = never
+		}
+	}
+	return k
+}
+
+// needsAnchor says that a list holds paths that can be compared with a pattern
+// whose files do not exist (yet).
+func needsAnchor(list []string) bool {
+	for _, s := range list {
+		if s == "*" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
+			return true
+		}
+	}
+	return false
+}
+
+func exactRule(dir string) rulePath {
+	rp := rulePath{anchored: true}
+	for _, c := range strings.Split(dir, "/") {
+		if c != "" {
+			rp.comps = append(rp.comps, c)
+		}
+	}
+	return rp
+}

@@ -1,0 +1,169 @@
+package eval
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"safeshell/config"
+)
+
+// trustedFiles are the files of a directory that a human may trust.
+var trustedFiles = [...]string{filepath.Join(".safeshell", "rules.yaml"), filepath.Join(".safeshell", "permissions.yaml")}
+
+// TrustEntry is one trusted content.
+type TrustEntry struct {
+	File    string    // absolute path
+	Since   time.Time // when it was trusted
+	Current bool      // the file still has this content
+}
+
+// ErrNothingToTrust says that a directory has no file that needs trust.
+var ErrNothingToTrust = errors.New("nothing to trust")
+
+// Trust marks the present content of dir's .safeshell/rules.yaml and
+// permissions.yaml as trusted. An edit of the file ends the trust. A file with
+// errors is not trusted: the error is a Problem's text.
+func Trust(p config.Paths, dir string) ([]TrustEntry, error) {
+	root, err := realDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(p.Trust, 0o700); err != nil {
+		return nil, err
+	}
+	var out []TrustEntry
+	for _, name := range trustedFiles {
+		file := filepath.Join(root, name)
+		data, _, err := readSource(file, fromRepo)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return out, fmt.Errorf("%s %w", file, err)
+		}
+		if strings.HasSuffix(name, "rules.yaml") {
+			if _, problems := parseRules(file, data, fromRepo); len(problems) > 0 {
+				return out, errors.New(problems[0].String())
+			}
+		}
+		now := time.Now()
+		text := file + "\n" + now.UTC().Format(time.RFC3339) + "\n"
+		if err := writePrivate(filepath.Join(p.Trust, trustKey(file, data)), []byte(text)); err != nil {
+			return out, err
+		}
+		out = append(out, TrustEntry{File: file, Since: now, Current: true})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: %s has no .safeshell/rules.yaml and no .safeshell/permissions.yaml", ErrNothingToTrust, root)
+	}
+	return out, nil
+}
+
+// Untrust ends the trust in all files of dir, whatever content was trusted. It
+// returns what was removed.
+func Untrust(p config.Paths, dir string) ([]TrustEntry, error) {
+	root, err := realDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		root, err = filepath.Abs(dir) // the directory is gone, its trust need not stay
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []TrustEntry
+	err = eachTrust(p, func(name string, e TrustEntry) error {
+		for _, f := range trustedFiles {
+			if e.File == filepath.Join(root, f) {
+				if err := os.Remove(filepath.Join(p.Trust, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+				out = append(out, e)
+			}
+		}
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = fmt.Errorf("no file in %s is trusted", root)
+	}
+	return out, err
+}
+
+// Trusted reports whether this content of this file (absolute path, no
+// symlinks in its directory) is trusted.
+func Trusted(p config.Paths, file string, content []byte) bool {
+	return trustedKey(p, trustKey(file, content))
+}
+
+// TrustList returns all trusted contents, by file name.
+func TrustList(p config.Paths) ([]TrustEntry, error) {
+	var out []TrustEntry
+	err := eachTrust(p, func(name string, e TrustEntry) error {
+		if data, _, err := readSource(e.File, fromRepo); err == nil {
+			e.Current = trustKey(e.File, data) == name
+		}
+		out = append(out, e)
+		return nil
+	})
+	sort.Slice(out, func(i, j int) bool { return out[i].File < out[j].File })
+	return out, err
+}
+
+// trustedKey reports whether the mark exists and is the user's own.
+func trustedKey(p config.Paths, key string) bool {
+	if key == "" || p.Trust == "" {
+		return false
+	}
+	var st unix.Stat_t
+	if unix.Lstat(filepath.Join(p.Trust, key), &st) != nil {
+		return false
+	}
+	return st.Mode&unix.S_IFMT == unix.S_IFREG && int(st.Uid) == os.Geteuid() && st.Mode&0o022 == 0
+}
+
+func eachTrust(p config.Paths, f func(name string, e TrustEntry) error) error {
+	entries, err := os.ReadDir(p.Trust)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, de := range entries {
+		if len(de.Name()) != 64 || !de.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(p.Trust, de.Name()))
+		if err != nil {
+			continue
+		}
+		// The path comes first and may hold newlines; the time is the last line.
+		text := bytes.TrimSuffix(data, []byte("\n"))
+		i := bytes.LastIndexByte(text, '\n')
+		if i < 0 {
+			continue
+		}
+		since, _ := time.Parse(time.RFC3339, string(text[i+1:]))
+		if err := f(de.Name(), TrustEntry{File: string(text[:i]), Since: since}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// realDir returns the absolute path of a directory without symlinks, so that
+// it is trusted once, however it is reached.
+func realDir(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}

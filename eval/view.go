@@ -1,0 +1,153 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+// view is one command as rules look at it. What costs is computed at the first
+// use.
+type view struct {
+	r    *Rules
+	a    *script.Analysis
+	i    int
+	c    *script.Command
+	line cmdline
+	dir  string // working directory; empty when it is not known
+
+	accessed   bool
+	accesses   []target
+	valuesDone bool
+	vals       commandValues
+	branches   *branchFact
+}
+
+func newView(r *Rules, a *script.Analysis, i int) *view {
+	v := &view{r: r, a: a, i: i, c: &a.Commands[i]}
+	v.line.read(v.c.Argv)
+	if v.c.Function {
+		v.line.name, v.line.tool = "", tool{} // not the program of that name
+	}
+	if d, ok := v.c.Dir.Text(); ok && strings.HasPrefix(d, "/") {
+		v.dir = d
+	}
+	return v
+}
+
+// repoDir is where repository rules are looked for: the command's directory,
+// or, when that is not known, the last one in the text that was.
+func (v *view) repoDir() string {
+	for i := v.i; i >= 0; i-- {
+		if d, ok := v.a.Commands[i].Dir.Text(); ok && strings.HasPrefix(d, "/") {
+			return d
+		}
+	}
+	return ""
+}
+
+// keys are the index keys of the rules that can match.
+func (v *view) keys() (keys [4]string, n int) {
+	if v.line.name != "" {
+		keys[n] = v.line.name
+		n++
+		switch {
+		case v.line.unknownSub:
+			keys[n] = v.line.name + " ?"
+			n++
+		case v.line.sub != "":
+			keys[n] = v.line.name + " " + v.line.sub
+			n++
+		default:
+			// A program without a table: its first operand may be what a rule
+			// calls a subcommand.
+			v.line.operands(0, func(i int) bool {
+				if s, ok := v.line.words[i].Text(); ok {
+					keys[n] = v.line.name + " " + s
+					n++
+				}
+				return false
+			})
+		}
+	}
+	keys[n] = everyCommand
+	return keys, n + 1
+}
+
+// have says which needs of rules the command can meet.
+func (v *view) have() needs {
+	n := needOperand
+	if len(v.line.words) < 2 {
+		n = 0
+	}
+	if v.line.hasOption {
+		n |= needFlags
+	}
+	if v.line.hasUnknown {
+		n |= needUnknown
+	}
+	if len(v.c.FeedsTo) > 0 {
+		n |= needPipe
+	}
+	if len(v.c.FedBy) > 0 {
+		n |= needFed
+	}
+	if len(v.c.Via) > 0 {
+		n |= needVia
+	}
+	if v.c.Remote != "" {
+		n |= needRemote
+	}
+	n |= needAssign | needCode // looked at by the rules themselves
+	for i := range v.targets() {
+		if v.accesses[i].kind == accRead {
+			n |= needReads
+		} else {
+			n |= needChange
+		}
+	}
+	return n
+}
+
+// args returns the exact arguments; known is false when one is not.
+func (v *view) args() (args []string, known bool) {
+	if len(v.c.Argv) == 0 {
+		return nil, false
+	}
+	for _, w := range v.c.Argv[1:] {
+		s, ok := w.Text()
+		if !ok {
+			return nil, false
+		}
+		args = append(args, s)
+	}
+	return args, true
+}
+
+// values are what conditions see.
+func (v *view) values() commandValues {
+	if v.valuesDone {
+		return v.vals
+	}
+	v.valuesDone = true
+	v.vals.dir = v.dir
+	var b strings.Builder
+	for i, w := range v.c.Argv {
+		s := ""
+		if i == 0 {
+			if t, ok := w.Text(); ok {
+				v.vals.name = quote(baseName(t))
+			} else {
+				v.vals.name = shown(v.a.Text, w, v.c.Nested)
+			}
+			continue
+		}
+		s = shown(v.a.Text, w, v.c.Nested)
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s)
+	}
+	v.vals.args = b.String()
+	return v.vals
+}
