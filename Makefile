@@ -20,9 +20,17 @@ export CGO_ENABLED = 0
 
 all: build
 
+# The binary is lean where it counts: a shim links no monitor and no command line
+# grammar. Those are a second program, which the binary carries and runs from
+# memory (linux; elsewhere everything is linked together).
 build:
 	@mkdir -p $(dir $(BIN))
+ifeq ($(GOOS),linux)
+	$(GO) build -trimpath -ldflags '-s -w -X safeshell/cli.Version=$(VERSION)' -o program/safeshell-whole ./program/whole
+	$(GO) build -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
+else
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
+endif
 
 install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
@@ -48,4 +56,4 @@ lint:
 	@./.ci/lint
 
 clean:
-	rm -rf bin
+	rm -rf bin program/safeshell-whole

@@ -7,7 +7,7 @@ package main
 import (
 	"os"
 
-	"safeshell/cli"
+	"safeshell/program"
 	"safeshell/shims"
 )
 
@@ -22,5 +22,5 @@ func main() {
 	case shims.Wrapper:
 		os.Exit(shims.RunWrapper(p))
 	}
-	os.Exit(cli.Run(p))
+	os.Exit(program.Run(p))
 }

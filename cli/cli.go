@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -156,13 +155,7 @@ func (a *app) lookup(name string) (string, bool) {
 }
 
 // self is the absolute path of this binary.
-func self() string {
-	p, err := os.Executable()
-	if err != nil {
-		return "safeshell"
-	}
-	return strings.TrimSuffix(p, " (deleted)")
-}
+func self() string { return shims.Executable() }
 
 // errBrokenPipe is a reader that went away: a quiet success, as for any filter.
 var errBrokenPipe = errors.New("broken pipe")

@@ -43,7 +43,7 @@ func newFinder(getenv func(string) (string, bool)) finder {
 	f.home, _ = getenv("HOME")
 	// /proc/self/exe is this file even after it was replaced on disk; the
 	// path's file is what new links lead to.
-	for _, p := range []string{"/proc/self/exe", executable()} {
+	for _, p := range []string{"/proc/self/exe", Executable()} {
 		if fi, err := os.Stat(p); err == nil {
 			f.self = append(f.self, fi)
 		}
@@ -51,8 +51,22 @@ func newFinder(getenv func(string) (string, bool)) finder {
 	return f
 }
 
-// executable returns safeshell's own absolute path, "" when not known.
-func executable() string {
+// BinaryVar names the binary to the program that is run from its memory.
+const BinaryVar = "SAFESHELL_BINARY"
+
+// carrier is the binary that carries this program; empty when it is run from
+// its own file.
+var carrier string
+
+// SetCarrier says which binary carries this program, which was started from
+// memory: links lead there, not to /proc/self/exe.
+func SetCarrier(path string) { carrier = path }
+
+// Executable returns safeshell's own absolute path, "" when not known.
+func Executable() string {
+	if carrier != "" {
+		return carrier
+	}
 	p, err := os.Executable()
 	if err != nil {
 		return ""

@@ -58,7 +58,7 @@ func (p Process) paths() (config.Paths, error) {
 }
 
 func (p Process) gate(paths config.Paths) *gate.Gate {
-	return gate.New(gate.Env{Environ: p.Environ, Paths: paths, Binary: executable(), Stderr: p.Stderr, Now: time.Now})
+	return gate.New(gate.Env{Environ: p.Environ, Paths: paths, Binary: Executable(), Stderr: p.Stderr, Now: time.Now})
 }
 
 func (p Process) errorf(format string, a ...any) {
