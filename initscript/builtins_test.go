@@ -267,3 +267,54 @@ func TestUserAliasThroughFunction(t *testing.T) {
 		}
 	}
 }
+
+// TestSnapshot: agents write the functions and aliases of one shell to a file
+// and read it in the next, under set -e and without what begins with "_".
+func TestSnapshot(t *testing.T) {
+	s := newSandbox(t, "it's", "cd", "kill", "source").static()
+	s.write(s.root+"/deny-me", "echo ran\n")
+	for shell, dump := range map[string]string{
+		"bash": `{ echo 'unalias -a; shopt -s expand_aliases'; declare -f; alias -p; declare -px PATH; } >snap`,
+		"zsh":  `{ echo 'unalias -a; setopt aliases'; typeset -f; alias -L; export -p PATH; } >snap`,
+	} {
+		r := s.run(s.env(), "", shell, "-c", `. "$1"; `+dump, "x", EnvFile(shell, s.p))
+		if snap := read(t, s.root+"/snap"); r.err != "" || strings.Contains(snap, "function _") || strings.Contains(snap, "\n_") {
+			t.Fatalf("%s: %+v\n%s", shell, r, snap)
+		}
+		r = s.run(s.env(), "", shell, "-ec", `. ./snap; eval 'cd deny-me || echo $?; source ./deny-me || echo $?; kill -0 $$; echo "${PATH%%:*}"'`)
+		want := "126\n126\n0"
+		if shell == "zsh" {
+			want = "126\nran\n0" // the alias is for interactive shells
+		}
+		want = strings.TrimSuffix(want, "0") + s.p.shims() + "\n"
+		if r.out != want {
+			t.Errorf("%s: %+v, want %q", shell, r, want)
+		}
+	}
+}
+
+// TestCdReach is what a cd function is reached by, and what goes past it.
+func TestCdReach(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh"} {
+		s := newSandbox(t, "plain", "cd").static()
+		must(t, os.Mkdir(s.root+"/deny-me", 0o755))
+		for _, c := range []struct {
+			command string
+			judged  bool
+		}{
+			{`\cd deny-me`, true}, {`eval cd deny-me`, true}, {`(cd deny-me)`, true}, {`x=$(cd deny-me)`, true}, {`cd deny-me | cat`, true},
+			{`builtin cd deny-me`, false}, {`pushd deny-me`, false}, {shell + ` -c 'cd deny-me'`, false},
+		} {
+			s.run(s.env(), "", shell, "-c", `. "$1"; `+c.command, "x", EnvFile(shell, s.p))
+			if got := strings.Contains(s.judged(), "deny-me"); got != c.judged {
+				t.Errorf("%s: %s: judged %v", shell, c.command, got)
+			}
+		}
+	}
+	s := newSandbox(t, "plain", "cd").static()
+	must(t, os.Mkdir(s.root+"/deny-me", 0o755))
+	got := s.session("bash", "shopt -s autocd\n"+sourceIt, `deny-me`, `echo $? >$OUT`)
+	if judged := s.judged(); got != "126\n" || !strings.Contains(judged, "<cd><--><deny-me>") {
+		t.Errorf("autocd: %q %q", got, judged)
+	}
+}

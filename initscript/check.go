@@ -105,6 +105,12 @@ func (t target) check(p Params) []Finding {
 	if err != nil {
 		return one(Fail, 0, "take the marker out by hand, then run "+runInit, "%v", err)
 	}
+	if line := byHandLine(f.text, t); len(in) == 0 && line > 0 {
+		if _, reached, _ := placement(f.text, t, []found{{line: line}}); !reached {
+			return one(Fail, line, runInit, "safeshell is set up below a line that may leave the file, or inside another statement")
+		}
+		return one(OK, line, "", "set up by hand")
+	}
 	if len(in) == 0 {
 		fix := runInit
 		if f.writable() != nil {
@@ -129,6 +135,19 @@ func (t target) check(p Params) []Finding {
 		return one(Fail, b.line, runInit, "the safeshell block is below a line that may leave the file, or inside another statement")
 	}
 	return one(OK, b.line, "", "the block is there once and is reached")
+}
+
+// byHandLine finds the line with which a user set safeshell up without a block;
+// 0 when there is none.
+func byHandLine(text []byte, t target) (n int) {
+	for line := range strings.Lines(string(text)) {
+		n++
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "#") && (strings.Contains(line, "safeshell init -") || strings.Contains(line, "/"+baseName(t.source))) {
+			return n
+		}
+	}
+	return 0
 }
 
 // unset says what a missing block means.

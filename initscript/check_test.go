@@ -95,6 +95,24 @@ func TestCheckFiles(t *testing.T) {
 	}
 }
 
+func TestCheckByHand(t *testing.T) {
+	s := newSandbox(t, "plain")
+	e := testEnv([]string{"PATH=" + s.p.shims()}, "bash")
+	_, err := Apply(e, s.p)
+	must(t, err)
+	for text, want := range map[string]string{
+		`eval "$(safeshell init -)"` + "\n":                                 "",
+		"[ -r ~/.safeshell/env.bash ] && . ~/.safeshell/env.bash\n":         "",
+		"# eval \"$(safeshell init -)\"\n":                                  "no safeshell block",
+		"[ -z \"$PS1\" ] && return\n" + `eval "$(safeshell init -)"` + "\n": "below a line",
+	} {
+		s.write(s.p.UserHome+"/.bashrc", text)
+		if got := findings(Check(e, s.p), Warn, Fail); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: %s; want %s", text, got, want)
+		}
+	}
+}
+
 func TestCheckBuiltins(t *testing.T) {
 	s := newSandbox(t, "plain", "eval", "cd", "kill", "git", "export")
 	e := testEnv([]string{"PATH=" + s.p.shims()}, "bash", "fish")

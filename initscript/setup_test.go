@@ -413,3 +413,28 @@ func TestSetupErrors(t *testing.T) {
 		t.Error("a block without its static file")
 	}
 }
+
+// TestUnwritableDir: a file in a directory that takes no new files is written
+// in place.
+func TestUnwritableDir(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	s := newSandbox(t, "plain")
+	s.write(s.p.UserHome+"/z/.zshrc", "A=1\n")
+	must(t, os.Chmod(s.p.UserHome+"/z", 0o555))
+	defer os.Chmod(s.p.UserHome+"/z", 0o755)
+	e := testEnv([]string{"ZDOTDIR=" + s.p.UserHome + "/z"}, "zsh")
+	got, err := Apply(e, s.p)
+	must(t, err)
+	for _, c := range got {
+		if want := map[string]string{".profile": Create, ".zshrc": Append, ".zshenv": Skip, ".zprofile": Skip}[baseName(c.File)]; c.Kind != want {
+			t.Errorf("%+v, want %s", c, want)
+		}
+	}
+	_, err = Undo(e, s.p)
+	must(t, err)
+	if text := read(t, s.p.UserHome+"/z/.zshrc"); text != "A=1\n" {
+		t.Errorf("%q", text)
+	}
+}
