@@ -21,8 +21,12 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		m.closeKeys()
 		return nil
-	case m.help:
-		m.help = false
+	case m.help > 0:
+		if _, more := m.helpLines(); more && !m.small() {
+			m.help++
+		} else {
+			m.help = 0
+		}
 		m.closeKeys()
 		return nil
 	case m.focus != approvalPane:
@@ -116,7 +120,7 @@ func (m *model) choiceKey(k string) tea.Cmd {
 	case "end":
 		d.top = 1 << 30
 	case "?":
-		m.help = true
+		m.help = 1
 	case "q":
 		return m.askQuit(false)
 	default:
@@ -178,7 +182,7 @@ func (m *model) next(by int) {
 // functionKey is help or a pane.
 func (m *model) functionKey(k string) {
 	if k == "f1" {
-		m.help = true
+		m.help = 1
 		return
 	}
 	m.goTo(pane(k[1] - '2'))
@@ -238,7 +242,7 @@ func (m *model) idleKey(k string) tea.Cmd {
 	case "f1", "f2", "f3", "f4":
 		m.functionKey(k)
 	case "?":
-		m.help = true
+		m.help = 1
 	case "q":
 		return m.askQuit(false)
 	}
@@ -247,7 +251,7 @@ func (m *model) idleKey(k string) tea.Cmd {
 
 // paste is text pasted in one piece: for the reason field, never an answer.
 func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
-	if m.cur == nil || m.focus != approvalPane || m.quit || m.help {
+	if m.cur == nil || m.focus != approvalPane || m.quit || m.help > 0 {
 		return nil
 	}
 	if !m.cur.inReason || m.cur.shut(m.o.Now()) {

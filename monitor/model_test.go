@@ -197,7 +197,7 @@ func TestBrokenSequencesAnswerNothing(t *testing.T) {
 			r.press(string(k))
 		}
 		r.answers()
-		if r.help || r.quit {
+		if r.help > 0 || r.quit {
 			t.Errorf("%q opened something", keys)
 		}
 	}
@@ -464,7 +464,7 @@ func TestPanes(t *testing.T) {
 	r.answers()
 	r.ready()
 	r.press("f1")
-	if !strings.Contains(r.screenText(), "Panes") {
+	if !strings.Contains(r.screenText(), "F2 F3 F4") {
 		t.Error("no help")
 	}
 	r.press("1", "1")
@@ -479,7 +479,7 @@ func TestARequestTakesTheFocusWhenNoneHasIt(t *testing.T) {
 	r.press("tab", "?")
 	r.src.ask(full("r1"))
 	r.rescan()
-	if r.focus != approvalPane || r.help {
+	if r.focus != approvalPane || r.help > 0 {
 		t.Error("the request is hidden")
 	}
 	r.press("1")
@@ -529,7 +529,7 @@ func TestQuitAsksWhileRequestsWait(t *testing.T) {
 	}
 	r = newRig(t, 80, 24, full("r1"))
 	r.ready()
-	if quits(r.key(keyPress("q"))) || !strings.Contains(r.screenText(), "Quit? 1 command waits") {
+	if quits(r.key(keyPress("q"))) || !strings.Contains(r.screenText(), "Quit? 1 command waits and is denied without a monitor. y yes") {
 		t.Errorf("did not ask:\n%s", r.screenText())
 	}
 	r.press("1")
@@ -573,11 +573,11 @@ func TestManyRequests(t *testing.T) {
 	if r.cur.p.ID != "r499" {
 		t.Error(r.cur.p.ID)
 	}
-	for range 500 {
+	for range 30 {
 		r.ready()
 		r.press("4")
 	}
-	if n := len(r.src.given()); n != 500 || r.cur != nil {
+	if n := len(r.src.given()); n != 30 || !strings.Contains(r.screenText(), "470 waiting") {
 		t.Errorf("%d answers", n)
 	}
 }
@@ -589,8 +589,8 @@ func TestEverySize(t *testing.T) {
 		"idle": nil, "full": {full("r1")}, "evil": {evil("")}, "long": {long("")}, "script": {multi("")},
 	}
 	for name, ps := range shapes {
-		for _, w := range []int{1, 12, 19, 20, 33, 34, 40, 80, 110, 200} {
-			for _, h := range []int{1, 2, 3, 5, 6, 7, 10, 11, 17, 18, 24, 33, 34, 50} {
+		for _, w := range []int{1, 19, 20, 34, 44, 80, 110, 200} {
+			for _, h := range []int{1, 2, 5, 6, 10, 13, 18, 36, 50} {
 				r := newRig(t, 80, 24, ps...)
 				r.src.past = past()
 				r.rescan()
