@@ -24,8 +24,8 @@ func (s *Spool) GC(now time.Time) error {
 	c.each("req", c.abandoned)
 	c.each("tmp", c.staged)
 	c.each("done", c.retired)
-	c.each("grant", func(name string) {
-		if isHash(name) && c.old(s.keep, "grant", name) {
+	c.each("grant", func(name string, dir bool) {
+		if !dir && isHash(name) && c.old(s.keep, "grant", name) {
 			c.remove("grant", name)
 		}
 	})
@@ -39,11 +39,13 @@ type collector struct {
 	err error
 }
 
-func (c *collector) each(dir string, f func(name string)) {
+// each calls f for the entries of a directory. dir is false for a symbolic
+// link to one: nothing behind such a link is ours to remove.
+func (c *collector) each(dir string, f func(name string, dir bool)) {
 	entries, err := os.ReadDir(c.s.path(dir))
 	c.note(err)
 	for _, e := range entries {
-		f(e.Name())
+		f(e.Name(), e.IsDir())
 	}
 }
 
@@ -83,8 +85,8 @@ func (c *collector) free(elem ...string) bool {
 }
 
 // abandoned retires what a dead process left in req/.
-func (c *collector) abandoned(id string) {
-	if !ValidID(id) {
+func (c *collector) abandoned(id string, dir bool) {
+	if !dir || !ValidID(id) {
 		return
 	}
 	f, err := os.OpenFile(c.s.path("req", id, "request"), readOnly, 0)
@@ -100,28 +102,28 @@ func (c *collector) abandoned(id string) {
 	}
 }
 
-func (c *collector) staged(name string) {
+func (c *collector) staged(name string, dir bool) {
 	if !c.old(c.s.keepStaged, "tmp", name) {
 		return
 	}
 	switch {
-	case ValidID(name):
+	case dir && ValidID(name):
 		if c.free("tmp", name, "request") {
 			c.remove("tmp", name, "request")
 			c.removeDir("tmp", name)
 		}
-	case len(name) > 2 && name[1] == '-' && ValidID(name[2:]):
+	case !dir && len(name) > 2 && name[1] == '-' && ValidID(name[2:]):
 		if c.free("tmp", name) {
 			c.remove("tmp", name)
 		}
 	}
 }
 
-func (c *collector) retired(name string) {
+func (c *collector) retired(name string, dir bool) {
 	if !c.old(c.s.keep, "done", name) {
 		return
 	}
-	if ValidID(name) {
+	if dir && ValidID(name) {
 		// The answer goes before the mark of its use: without the mark it
 		// would be offered again.
 		for _, file := range []string{"late", "request", "decision", "used"} {
@@ -131,18 +133,18 @@ func (c *collector) retired(name string) {
 		return
 	}
 	for _, kind := range []string{".grant", ".pass"} {
-		if id, ok := strings.CutSuffix(name, kind); ok && ValidID(id) {
+		if id, ok := strings.CutSuffix(name, kind); ok && !dir && ValidID(id) {
 			c.remove("done", name)
 		}
 	}
 }
 
-func (c *collector) passes(key string) {
-	if !isHash(key) {
+func (c *collector) passes(key string, dir bool) {
+	if !dir || !isHash(key) {
 		return
 	}
-	c.each("pass/"+key, func(id string) {
-		if !ValidID(id) {
+	c.each("pass/"+key, func(id string, dir bool) {
+		if dir || !ValidID(id) {
 			return
 		}
 		p, err := c.s.readPass(c.s.path("pass", key, id))
