@@ -97,6 +97,8 @@ func (m *model) status(w int) string {
 	switch {
 	case d.sending:
 		return m.st.warn.Render("Sending your answer" + m.st.ell)
+	case m.o.Refuse != "":
+		return m.st.warn.Render("Answers are refused here: " + m.cs.line(m.o.Refuse))
 	case left > 0 && d.failed != "":
 		return m.st.warn.Render(fmt.Sprintf("%s (%s)", d.failed, gateText(left)))
 	case left > 0 && w < 30:

@@ -63,6 +63,9 @@ func (m *model) promptKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	d.touched = true
+	if !d.sending {
+		d.failed = ""
+	}
 	switch k {
 	case "tab":
 		if !d.inReason && !d.sending {
@@ -108,9 +111,7 @@ func (m *model) choiceKey(k string) tea.Cmd {
 	d := m.cur
 	switch k {
 	case "1", "2", "3", "4":
-		c := choices[k[0]-'1']
-		d.choose(int(c) - int(d.choice))
-		return m.decide(c)
+		return m.decide(choices[k[0]-'1'])
 	case "right":
 		m.next(+1)
 	case "left":
@@ -147,18 +148,14 @@ func (m *model) reasonKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 func (m *model) decide(c spool.Choice) tea.Cmd {
 	d := m.cur
 	switch {
-	case d.sending:
-		return nil
-	case m.o.Refuse != "":
-		d.failed = "answers are refused here: " + m.cs.line(m.o.Refuse)
-		return nil
-	case m.index() < 0:
+	case d.sending, m.o.Refuse != "", m.index() < 0:
 		return nil
 	case c != spool.Refuse && !d.readAll:
 		d.failed = "read the command to its end first (PgDn or End), or deny"
 		d.close(m.o.Now())
 		return nil
 	}
+	d.choose(int(c) - int(d.choice))
 	return m.send(d, c)
 }
 

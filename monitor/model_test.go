@@ -375,6 +375,9 @@ func TestALongCommandMustBeReadBeforeItIsAllowed(t *testing.T) {
 	}
 	r.press("1")
 	r.answers()
+	if s := r.screenText(); !strings.Contains(s, "read the command to its end first") || !strings.Contains(s, "> 4  deny") {
+		t.Errorf("not said, or no longer on deny:\n%s", s)
+	}
 	r.ready()
 	r.press("end")
 	if s := r.screenText(); !strings.Contains(s, "lines above") {
@@ -551,7 +554,7 @@ func TestRefusedAnswers(t *testing.T) {
 	r.ready()
 	r.press("1")
 	r.answers()
-	if !strings.Contains(r.screenText(), "answers are refused here: an agent is calling") {
+	if !strings.Contains(r.screenText(), "Answers are refused here: an agent is calling") {
 		t.Errorf("not said:\n%s", r.screenText())
 	}
 }

@@ -181,7 +181,7 @@ func (m *model) footer() string {
 		}
 		out = next
 	}
-	if _, shown := m.approvalBox(); !shown && m.live() > 0 && m.w >= 30 {
+	if _, shown := m.approvalBox(); !shown && m.help == 0 && m.live() > 0 && m.w >= 30 {
 		out = m.st.warn.Render(m.cs.cut(fmt.Sprintf(" %s for approval: Esc", verb(m.live(), "waits", "wait")), m.w))
 	}
 	return m.st.dim.Render(out)
