@@ -53,7 +53,7 @@ func (m *model) approval(w, h int) []string {
 		shown := a.shown(total)
 		out = append(out, lines[d.top:min(d.top+shown, total)]...)
 		if shown < a.details {
-			out = append(out, m.st.warn.Render(m.cs.cut(m.moreText(d.top, total-d.top-shown), w)))
+			out = append(out, m.st.warn.Render(m.cs.cut(m.moreText(d.top, total-d.top-shown, w), w)))
 		}
 	} else {
 		out = append(out, lines...)
@@ -75,9 +75,13 @@ func (m *model) approval(w, h int) []string {
 }
 
 // moreText tells how much is out of sight.
-func (m *model) moreText(above, below int) string {
+func (m *model) moreText(above, below, w int) string {
 	s := m.st.ell + " "
 	switch {
+	case w < 44 && below > 0:
+		return s + fmt.Sprintf("%d more (PgDn)", below)
+	case w < 44:
+		return s + fmt.Sprintf("%d above (PgUp)", above)
 	case below > 0 && above > 0:
 		return s + fmt.Sprintf("%d lines above, %d below (PgUp, PgDn)", above, below)
 	case below > 0:
@@ -93,8 +97,12 @@ func (m *model) status(w int) string {
 	switch {
 	case d.sending:
 		return m.st.warn.Render("Sending your answer" + m.st.ell)
+	case m.o.Refuse != "":
+		return m.st.warn.Render("Answers are refused here: " + m.cs.line(m.o.Refuse))
 	case left > 0 && d.failed != "":
 		return m.st.warn.Render(fmt.Sprintf("%s (%s)", d.failed, gateText(left)))
+	case left > 0 && w < 30:
+		return m.st.warn.Render(gateText(left))
 	case left > 0:
 		return m.st.warn.Render("Answer: " + gateText(left))
 	case d.failed != "":
@@ -102,9 +110,13 @@ func (m *model) status(w int) string {
 	case d.inReason:
 		return m.st.bold.Render(fmt.Sprintf("Enter sends: %d %s", d.choice, label(d.choice, d.p.Late)))
 	case !d.readAll:
-		return m.st.warn.Render("Read the command to its end (PgDn), then answer; 4 denies at once")
+		text := "Read the command to its end (PgDn), then answer; 4 denies at once"
+		if width(text) > w {
+			text = "PgDn to its end"
+		}
+		return m.st.warn.Render(text)
 	case w < 44:
-		return m.st.bold.Render("Answer") + " 1-4 acts at once"
+		return m.st.bold.Render("1-4 acts at once")
 	}
 	return m.st.bold.Render("Answer") + "  1-4 acts at once" + m.st.dot + "Up/Down and Enter" + m.st.dot + "Tab for a reason"
 }
@@ -215,17 +227,10 @@ func (m *model) fieldLines(f field, w int) []string {
 		label, indent = f.label+": ", 2
 	}
 	var texts []string
+	less := width(label)
 	for _, l := range m.cs.lines(f.text) {
-		if indent == 2 && len(texts) == 0 {
-			// The first line shares its place with the label.
-			head := wrap(l, w-width(label))
-			texts = append(texts, head[0])
-			if rest := l[len(head[0]):]; rest != "" {
-				texts = append(texts, wrap(rest, w-indent)...)
-			}
-			continue
-		}
-		texts = append(texts, wrap(l, w-indent)...)
+		texts = append(texts, hang(l, w, less, indent)...)
+		less = indent
 	}
 	out := make([]string, len(texts))
 	for i, t := range texts {
@@ -241,7 +246,10 @@ func (m *model) fieldLines(f field, w int) []string {
 // idleText is the pane's content when nothing waits, in at most h lines if its
 // blank lines can be spared.
 func (m *model) idleText(w, h int) []string {
-	out := []string{m.st.bold.Render(m.cs.cut("Nothing waits for your approval.", w)), ""}
+	var out []string
+	for _, l := range append(wrap("Nothing waits for your approval.", w), "") {
+		out = append(out, m.st.bold.Render(l))
+	}
 	for _, s := range []string{
 		"Guarded commands that need your word appear here. Keep this window open: without a monitor they are denied.",
 		"",
@@ -251,7 +259,7 @@ func (m *model) idleText(w, h int) []string {
 		out = append(out, wrap(s, w)...)
 	}
 	if len(out) > h {
-		out = slices.DeleteFunc(out, func(s string) bool { return s == "" })
+		out = slices.DeleteFunc(out, func(s string) bool { return width(s) == 0 })
 	}
 	return out
 }

@@ -18,6 +18,7 @@ import (
 //
 //	SAFESHELL_MONITOR_DEMO=live go test ./monitor
 func TestMain(m *testing.M) {
+	time.Local = time.UTC // golden files hold times of day
 	if kind := os.Getenv("SAFESHELL_MONITOR_DEMO"); kind != "" {
 		if err := demo(kind); err != nil {
 			fmt.Fprintln(os.Stderr, err)

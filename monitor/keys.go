@@ -21,8 +21,12 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		m.closeKeys()
 		return nil
-	case m.help:
-		m.help = false
+	case m.help > 0:
+		if _, more := m.helpLines(); more && !m.small() {
+			m.help++
+		} else {
+			m.help = 0
+		}
 		m.closeKeys()
 		return nil
 	case m.focus != approvalPane:
@@ -59,6 +63,9 @@ func (m *model) promptKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	d.touched = true
+	if !d.sending {
+		d.failed = ""
+	}
 	switch k {
 	case "tab":
 		if !d.inReason && !d.sending {
@@ -104,9 +111,7 @@ func (m *model) choiceKey(k string) tea.Cmd {
 	d := m.cur
 	switch k {
 	case "1", "2", "3", "4":
-		c := choices[k[0]-'1']
-		d.choose(int(c) - int(d.choice))
-		return m.decide(c)
+		return m.decide(choices[k[0]-'1'])
 	case "right":
 		m.next(+1)
 	case "left":
@@ -116,7 +121,7 @@ func (m *model) choiceKey(k string) tea.Cmd {
 	case "end":
 		d.top = 1 << 30
 	case "?":
-		m.help = true
+		m.help = 1
 	case "q":
 		return m.askQuit(false)
 	default:
@@ -143,18 +148,14 @@ func (m *model) reasonKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 func (m *model) decide(c spool.Choice) tea.Cmd {
 	d := m.cur
 	switch {
-	case d.sending:
-		return nil
-	case m.o.Refuse != "":
-		d.failed = "answers are refused here: " + m.cs.line(m.o.Refuse)
-		return nil
-	case m.index() < 0:
+	case d.sending, m.o.Refuse != "", m.index() < 0:
 		return nil
 	case c != spool.Refuse && !d.readAll:
 		d.failed = "read the command to its end first (PgDn or End), or deny"
 		d.close(m.o.Now())
 		return nil
 	}
+	d.choose(int(c) - int(d.choice))
 	return m.send(d, c)
 }
 
@@ -178,7 +179,7 @@ func (m *model) next(by int) {
 // functionKey is help or a pane.
 func (m *model) functionKey(k string) {
 	if k == "f1" {
-		m.help = true
+		m.help = 1
 		return
 	}
 	m.goTo(pane(k[1] - '2'))
@@ -238,7 +239,7 @@ func (m *model) idleKey(k string) tea.Cmd {
 	case "f1", "f2", "f3", "f4":
 		m.functionKey(k)
 	case "?":
-		m.help = true
+		m.help = 1
 	case "q":
 		return m.askQuit(false)
 	}
@@ -247,7 +248,7 @@ func (m *model) idleKey(k string) tea.Cmd {
 
 // paste is text pasted in one piece: for the reason field, never an answer.
 func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
-	if m.cur == nil || m.focus != approvalPane || m.quit || m.help {
+	if m.cur == nil || m.focus != approvalPane || m.quit || m.help > 0 {
 		return nil
 	}
 	if !m.cur.inReason || m.cur.shut(m.o.Now()) {

@@ -143,7 +143,7 @@ func (m *model) relayout() {
 }
 
 func (m *model) fitPrompt() {
-	if m.cur == nil || m.small() || m.help {
+	if m.cur == nil || m.small() || m.help > 0 {
 		return
 	}
 	d, a := m.cur, m.area()

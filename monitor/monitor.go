@@ -100,19 +100,18 @@ func Run(ctx context.Context, o Options) error {
 	if t := o.Getenv("TERM"); o.Plain || t == "" || t == "dumb" || !isTerminal(o.In) || !isTerminal(o.Out) {
 		return runPlain(ctx, o)
 	}
-	m := newModel(ctx, o)
-	_, err := tea.NewProgram(m,
-		tea.WithContext(ctx),
+	p := tea.NewProgram(newModel(ctx, o),
 		tea.WithInput(o.In),
 		tea.WithOutput(o.Out),
 		tea.WithEnvironment(teaEnviron(o.Getenv)),
 		tea.WithColorProfile(profile(o.Getenv)),
-	).Run()
-	switch {
-	case err == nil, ctx.Err() != nil, errors.Is(err, tea.ErrInterrupted):
-		return nil
+	)
+	// Not tea.WithContext: that ends without waiting for the reader.
+	defer context.AfterFunc(ctx, p.Quit)()
+	if _, err := p.Run(); err != nil && !errors.Is(err, tea.ErrInterrupted) {
+		return fmt.Errorf("the terminal could not be used: %w; try: safeshell watch --plain", err)
 	}
-	return fmt.Errorf("the terminal could not be used: %w; try: safeshell watch --plain", err)
+	return nil
 }
 
 // isTerminal tells whether a stream is a terminal.

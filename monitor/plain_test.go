@@ -50,7 +50,6 @@ func (r *plainRig) says(got, want string) {
 }
 
 func TestPlainGolden(t *testing.T) {
-	t.Setenv("TZ", "UTC")
 	late := req("r5", "make", "deploy")
 	late.Late = true
 	r := newPlainRig(t, full("r1"), evil(""), multi(""), late)

@@ -29,8 +29,13 @@ func (m *model) screen() []string {
 	switch {
 	case m.small():
 		out = append(out, wrap("Too small: make the window 20 x 6 or larger.", m.w)...)
-	case m.help:
-		out = append(out, m.st.frame("Help", "any key closes", "", helpText, m.w, m.h-2, true)...)
+	case m.help > 0:
+		page, more := m.helpLines()
+		right := "any key closes"
+		if more {
+			right = "any key: more"
+		}
+		out = append(out, m.st.frame("Help", right, "", page, m.w, m.h-2, true)...)
 	default:
 		out = append(out, m.body()...)
 	}
@@ -131,6 +136,9 @@ func (m *model) header() string {
 	if width(left)+width(right) >= m.w {
 		left = " safeshell"
 	}
+	if width(left)+width(right) >= m.w {
+		left = ""
+	}
 	right = m.cs.cut(right, m.w)
 	return m.st.head.Render(m.cs.pad(left, max(m.w-width(right), 0)) + right)
 }
@@ -138,14 +146,18 @@ func (m *model) header() string {
 // footer is the last line: the keys of the focused pane, or a question.
 func (m *model) footer() string {
 	if m.quit {
-		return m.st.warn.Render(m.cs.cut(fmt.Sprintf(" Quit? %s; without a monitor it is denied. y yes, any other key no",
-			verb(m.live(), "command waits", "commands wait")), m.w))
+		question := " Quit? y/n"
+		if long := " Quit? " + verb(m.live(), "command waits and is denied without a monitor.", "commands wait and are denied without a monitor.") +
+			" y yes, other keys no"; width(long) <= m.w {
+			question = long
+		}
+		return m.st.warn.Render(m.cs.cut(question, m.w))
 	}
 	var hints []string
 	switch {
 	case m.small():
-	case m.help:
-		hints = []string{"any key closes"}
+	case m.help > 0:
+		hints = []string{"any key goes on"}
 	case m.focus != approvalPane:
 		hints = []string{"j/k scroll", "Tab next pane", "Esc approval", "? help", "q quit"}
 	case m.cur == nil:
@@ -169,7 +181,7 @@ func (m *model) footer() string {
 		}
 		out = next
 	}
-	if _, shown := m.approvalBox(); !shown && m.live() > 0 && m.w >= 30 {
+	if _, shown := m.approvalBox(); !shown && m.help == 0 && m.live() > 0 && m.w >= 30 {
 		out = m.st.warn.Render(m.cs.cut(fmt.Sprintf(" %s for approval: Esc", verb(m.live(), "waits", "wait")), m.w))
 	}
 	return m.st.dim.Render(out)
@@ -255,22 +267,44 @@ func (m *model) logLines(w, h int) []string {
 	return out
 }
 
-// helpText is shown on `?`.
-var helpText = []string{
-	"Answering",
-	"  1 2 3 4    once, session, always, deny: acts at once",
-	"  Up Down    highlight another choice; Enter sends it",
-	"  Tab        to the reason field; there digits are text,",
-	"             Enter sends the highlighted choice",
-	"  PgUp PgDn  the rest of a long command; Home, End",
-	"  Left Right another request that waits",
-	"Keys stay shut for half a second after a request comes up",
-	"and after any key without a meaning.",
-	"",
-	"Panes",
-	"  Tab, Shift+Tab, F2 approval, F3 history, F4 log",
-	"  j k PgUp PgDn g G   scroll history and log",
-	"  q, Ctrl+C  quit; requests go on waiting for their time",
+// helpText is shown on `?`, as keys and what they do.
+var helpText = [][2]string{
+	{"1 2 3 4", "once, session, always, deny: acts at once"},
+	{"Up Down", "highlight another choice; Enter sends it"},
+	{"Tab", "to the reason field: there digits are text, and Enter sends the highlighted choice with the reason"},
+	{"PgUp PgDn", "the rest of a long command; Home, End"},
+	{"Left Right", "another request that waits"},
+	{"", ""},
+	{"", "Keys do nothing for half a second after a request comes up. A key pressed meanwhile, and any key without a meaning, begins the half second anew."},
+	{"", ""},
+	{"F2 F3 F4", "approval, history, log; Tab and Shift+Tab move on and back"},
+	{"j k g G", "scroll history and log; PgUp, PgDn"},
+	{"q Ctrl+C", "quit; what waits goes on waiting for its time"},
+}
+
+// helpLines are the page of the help that is on the screen, and whether there
+// is another.
+func (m *model) helpLines() ([]string, bool) {
+	w, h := max(m.w-4, 1), max(m.h-4, 1)
+	var all []string
+	for _, t := range helpText {
+		key, indent := m.cs.pad(t[0], labelWidth), labelWidth
+		switch {
+		case t[0] == "":
+			key, indent = "", 0
+		case w < 44:
+			key, indent = t[0]+": ", 2
+		}
+		for i, l := range hang(t[1], w, width(key), indent) {
+			if i > 0 {
+				key = strings.Repeat(" ", indent)
+			}
+			all = append(all, key+l)
+		}
+	}
+	first := min((m.help-1)*h, len(all))
+	last := min(first+h, len(all))
+	return all[first:last], last < len(all)
 }
 
 // gateText says when the keys open, in tenths of a second.

@@ -298,6 +298,17 @@ func wrap(s string, w int) []string {
 	return out
 }
 
+// hang wraps a text whose first line has so many cells less and whose others
+// are indented by so many.
+func hang(text string, w, less, indent int) []string {
+	first := wrap(text, w-less)[0]
+	out := []string{first}
+	if rest := text[len(first):]; rest != "" {
+		out = append(out, wrap(rest, w-indent)...)
+	}
+	return out
+}
+
 // cut shortens a one-line text to w cells and marks it with an ellipsis.
 func (c charset) cut(s string, w int) string {
 	if width(s) <= w {
