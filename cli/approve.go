@@ -123,7 +123,7 @@ func (a *app) answer(id string, choice spool.Choice, reason string) error {
 		return err
 	}
 	g := a.g.Journal(spool.Entry{
-		Time: time.Now(), Kind: spool.KindAnswer, ID: r.ID, Action: string(dec.Verdict), Rule: r.Rule,
+		Time: time.Now(), Kind: spool.KindAnswer, ID: r.ID, Action: answered(choice), Choice: choice, Rule: r.Rule,
 		Command: requestText(r.Request), Dir: r.Dir, Layer: r.Layer, Context: r.Context, Agent: r.Agent,
 		Session: r.Session, PID: os.Getpid(), By: "cli", Reason: reason,
 	})
@@ -166,4 +166,12 @@ func (a *app) spool() (*spool.Spool, error) {
 		return nil, err
 	}
 	return spool.Open(a.paths.Spool)
+}
+
+// answered is an answer's action in the journal.
+func answered(c spool.Choice) string {
+	if c == spool.Refuse {
+		return "asked-deny"
+	}
+	return "asked-allow"
 }
