@@ -38,4 +38,3 @@ func (c *watchCmd) Run(a *app) error {
 		Plain: c.Plain, Refuse: refuse, Version: Version, Spool: s.Dir(),
 	})
 }
-
