@@ -59,7 +59,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 	ctx, stop := spool.WithSignals(ctx)
 	dec, err := s.Ask(ctx, r, spool.AskOptions{
 		Timeout:        limit,
-		WaitForMonitor: g.cfg.Approval.WaitForMonitor,
+		WaitForMonitor: g.Config().Approval.WaitForMonitor,
 		Waiting: func(r spool.Request) {
 			if !req.Quiet {
 				fmt.Fprint(g.env.Stderr, waitingText(r.ID, v.Message, v.Rule, limit.String()))
@@ -99,7 +99,7 @@ func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller,
 	case spool.TimedOut:
 		v.Kind, v.Text, e.action = Stop, timedOutText(g.patience(req, caller).String(), v.Message, v.Rule), "timeout"
 	case spool.NoMonitor:
-		if g.cfg.FailOpen() {
+		if g.Config().FailOpen() {
 			if v.Kind != Replace {
 				v.Kind = Run
 			}
@@ -116,7 +116,7 @@ func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller,
 }
 
 func (g *Gate) cannotAsk(req Request, v Verdict, e entry, err error) Verdict {
-	if g.cfg.FailOpen() {
+	if g.Config().FailOpen() {
 		if v.Kind != Replace {
 			v.Kind = Run
 		}
@@ -253,7 +253,7 @@ func (g *Gate) request(req Request, v Verdict, d eval.Decision, c Caller, key sp
 // patience is how long to wait for a human: as configured, but never longer
 // than what the agent that asks will wait itself.
 func (g *Gate) patience(req Request, c Caller) time.Duration {
-	t := g.cfg.Approval.Timeout
+	t := g.Config().Approval.Timeout
 	if c.Context == eval.AI && req.Layer != Hook && req.Layer != MCP && t > patience {
 		t = patience
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"safeshell/config"
@@ -124,11 +125,12 @@ type Judged struct {
 
 // Gate judges. Make one per process with New.
 type Gate struct {
-	env    Env
-	cfg    config.Config
-	cfgErr error
-	caller *callerFinder
-	rules  map[eval.Context]*opened
+	env     Env
+	cfgOnce sync.Once
+	cfg     config.Config
+	cfgErr  error
+	caller  *callerFinder
+	rules   map[eval.Context]*opened
 }
 
 type opened struct {
@@ -136,8 +138,8 @@ type opened struct {
 	problems []eval.Problem
 }
 
-// New returns a gate. It reads config.yaml when there is one; a broken one is
-// said in the verdict's warnings and its defaults hold.
+// New returns a gate. It touches no file: what a command does not need is not
+// read.
 func New(env Env) *Gate {
 	if env.Now == nil {
 		env.Now = time.Now
@@ -145,13 +147,15 @@ func New(env Env) *Gate {
 	if env.Stderr == nil {
 		env.Stderr = io.Discard
 	}
-	g := &Gate{env: env, caller: newCallerFinder(env.Getenv), rules: map[eval.Context]*opened{}}
-	g.cfg, g.cfgErr = config.Load(env.Paths.Config)
-	return g
+	return &Gate{env: env, caller: newCallerFinder(env.Getenv), rules: map[eval.Context]*opened{}}
 }
 
-// Config returns the configuration in force.
-func (g *Gate) Config() config.Config { return g.cfg }
+// Config returns the configuration in force. A config.yaml that is broken is
+// said in the verdict's warnings, and the defaults hold.
+func (g *Gate) Config() config.Config {
+	g.cfgOnce.Do(func() { g.cfg, g.cfgErr = config.Load(g.env.Paths.Config) })
+	return g.cfg
+}
 
 // Paths returns where safeshell's files are.
 func (g *Gate) Paths() config.Paths { return g.env.Paths }
@@ -176,11 +180,12 @@ func (g *Gate) open(c eval.Context) *opened {
 		ctx = func() eval.Context { return c }
 	}
 	r, problems := eval.Open(eval.Options{
-		Paths:            g.env.Paths,
-		Context:          ctx,
-		Environ:          g.env.Environ,
-		ConditionTimeout: g.cfg.ConditionTimeout,
-		FailOpen:         g.cfg.FailOpen(),
+		Paths:   g.env.Paths,
+		Context: ctx,
+		Environ: g.env.Environ,
+		Settings: func() (time.Duration, bool) {
+			return g.Config().ConditionTimeout, g.Config().FailOpen()
+		},
 	})
 	o := &opened{r, problems}
 	g.rules[c] = o
@@ -201,7 +206,7 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 	v.Warnings = append(v.Warnings, problemLines(d.Problems)...)
 
 	if p := fatal(o, j); p != nil && req.Layer != Check && (d.Action != eval.Deny || d.AllowOverride) {
-		if !g.cfg.FailOpen() {
+		if !g.Config().FailOpen() {
 			v.Kind, v.Action, v.Rule = Stop, eval.Deny, "rules-unreadable"
 			v.Message = problemLine(*p)
 			v.Text = blockedText(v.Message, v.Rule, "")
@@ -210,10 +215,6 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 			return v
 		}
 	}
-	if g.cfgErr != nil {
-		v.Warnings = append(v.Warnings, "config.yaml: "+g.cfgErr.Error()+"; the defaults hold until it is mended")
-	}
-
 	g.planReplacement(&v, &a, j, req)
 	if v.Kind == Replace && v.Action == eval.RequireApproval {
 		d = j.worst // the redirect could not be carried out everywhere
@@ -228,6 +229,9 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 		}
 		fallthrough
 	case eval.RequireApproval:
+		if g.Config(); g.cfgErr != nil {
+			v.Warnings = append(v.Warnings, g.cfgErr.Error()+"; the defaults hold until it is mended")
+		}
 		if req.Layer == Check {
 			v.Kind = Stop
 			return v

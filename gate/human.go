@@ -78,4 +78,7 @@ func (g *Gate) SessionHint() string {
 const ProbeName = "safeshell-doctor-probe"
 
 // ConfigError returns what is wrong with config.yaml; nil when nothing is.
-func (g *Gate) ConfigError() error { return g.cfgErr }
+func (g *Gate) ConfigError() error {
+	g.Config()
+	return g.cfgErr
+}

@@ -36,7 +36,7 @@ func (g *Gate) askHere(ctx context.Context, t *os.File, req Request, v Verdict) 
 	// What was typed before the question was shown is no answer to it.
 	_ = unix.IoctlSetInt(int(t.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 	fmt.Fprint(t, "1 once, 2 for this session, 3 always, 4 deny [4]: ")
-	line, err := readLine(ctx, t, g.cfg.Approval.Timeout)
+	line, err := readLine(ctx, t, g.Config().Approval.Timeout)
 	if err != nil {
 		fmt.Fprintln(t)
 		no.Reason = "no answer at the terminal"
