@@ -27,7 +27,8 @@ type target struct {
 
 const (
 	stateAct     = iota
-	stateErr     // err
+	stateErr     // err, which rm meets too
+	stateFail    // err, which rm need not meet
 	stateDots    // . or ..
 	stateRoot    // the root directory
 	stateDevice  // --preserve-root=all and a mount point
@@ -85,6 +86,7 @@ func (p *putter) inspect(arg string) target {
 	i := strings.LastIndexByte(bare, '/') + 1
 	t.dirArg, t.base = bare[:i], bare[i:]
 	if t.err = p.openParent(&t); t.err != nil {
+		t.state = stateFail
 		return t
 	}
 	t.parent, t.pmnt = p.dir.real, p.dir.fi.mnt
@@ -92,6 +94,18 @@ func (p *putter) inspect(arg string) target {
 	t.class, t.why = p.classify(&t)
 	t.state = stateAct
 	return t
+}
+
+// stays: rm cannot remove it, so that it does no harm to have rm say so.
+func (t *target) stays() bool {
+	if t.state != stateErr {
+		return false
+	}
+	switch t.err {
+	case unix.ENOENT, unix.ENOTDIR, unix.EISDIR, unix.ENOTEMPTY, unix.ELOOP, unix.ENAMETOOLONG, unix.EACCES:
+		return true
+	}
+	return false
 }
 
 func isEmptyTarget(dirfd int, arg string) bool { return isEmptyDir(dirfd, arg+"/.") }

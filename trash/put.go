@@ -154,7 +154,7 @@ func (p *putter) run(operands []string) {
 	for i, a := range operands {
 		ts[i] = p.inspect(a)
 		t := &ts[i]
-		nothing = nothing && (t.state == stateErr || t.state == stateAct && t.class == classScratch)
+		nothing = nothing && (t.stays() || t.state == stateAct && t.class == classScratch)
 		silent = silent && t.state == stateErr && p.ignorable(t.err)
 	}
 	switch {
@@ -203,7 +203,7 @@ func (p *putter) operand(t *target) {
 	}
 	p.runScratch()
 	switch t.state {
-	case stateErr:
+	case stateErr, stateFail:
 		err := t.err
 		if p.o.ask == askAlways && t.lookup != nil {
 			err = t.lookup

@@ -410,6 +410,30 @@ func TestPermissionOwnReadOnlyDirectory(t *testing.T) {
 	}
 }
 
+// TestGroupWritableTrash: a umask of 002 with a group of one's own is custom;
+// any other group is somebody else.
+func TestGroupWritableTrash(t *testing.T) {
+	for mode, ok := range map[os.FileMode]bool{0o770: true, 0o777: false, 0o707: false} {
+		e, _, errw := scratchEnv(t)
+		build(t, e.Dir, "f")
+		build(t, trashDir(e), "files/", "info/")
+		os.Chmod(trashDir(e), 0o700)
+		os.Chmod(filepath.Join(trashDir(e), "info"), mode)
+		os.Chown(filepath.Join(trashDir(e), "info"), e.UID, e.UID)
+		fi, err := os.Stat(filepath.Join(trashDir(e), "info"))
+		if err != nil || fi.Sys().(*syscall.Stat_t).Gid != uint32(e.UID) {
+			t.Skip("needs a group of the user's number")
+		}
+		s, err := openStore(trashDir(e), "", e.UID, true, false)
+		if err == nil {
+			s.close()
+		}
+		if (err == nil) != ok || !ok && !strings.Contains(err.Error(), "chmod go-w") {
+			t.Errorf("%v: %v %s", mode, err, errw)
+		}
+	}
+}
+
 func TestVerboseWalksOnlyWhenAsked(t *testing.T) {
 	e, out, _ := scratchEnv(t)
 	build(t, e.Dir, "d/1", "d/s/2", "e/")
