@@ -182,7 +182,7 @@ func (e *trashSideError) Error() string {
 	hint := ""
 	switch {
 	case errors.Is(e.err, unix.ENOSPC), errors.Is(e.err, unix.EDQUOT):
-		hint = "; to make room: safeshell trash purge"
+		hint = "; to make room: safeshell trash purge --older 7d"
 	}
 	return "cannot write to the trash " + Show(e.s.path) + ": " + errText(e.err) + hint
 }
