@@ -181,10 +181,9 @@ func (s *store) touchStamp(now time.Time) {
 	unix.Close(fd)
 }
 
-// Evict keeps the trash within its time and size (section 6 of the rules of
-// retention): it deletes what was kept long enough, then, while there is more
-// than the quota allows, regenerable items and then the others, oldest first,
-// but never one that is younger than 24 hours. Items that other programs
+// Evict keeps the trash within its time and size: it deletes what was kept long
+// enough, then, while there is more than the quota allows, regenerable items
+// and then the others, oldest first, but never one younger than 24 hours. Items that other programs
 // trashed are theirs to expire and are neither counted nor deleted.
 func Evict(e Env, c Config) Evicted {
 	var ev Evicted

@@ -187,7 +187,7 @@ func TestParallelPutsOfOneName(t *testing.T) {
 	}
 }
 
-// TestLinkWithSlash is the deviation of section 3.5: neither the link nor what
+// TestLinkWithSlash is a deviation from rm (docs/trash.md): neither the link nor what
 // it leads to is touched.
 func TestLinkWithSlash(t *testing.T) {
 	for args, want := range map[string]string{

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// store is an open trash directory that passed the checks of section 1.1.
+// store is an open trash directory that passed the checks of the
+// specification ("Trash directories") and of checkOwn.
 type store struct {
 	path            string // absolute
 	top             string // the top directory that its paths are relative to; "" in the home trash

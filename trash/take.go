@@ -201,7 +201,8 @@ func (p *putter) told(what, show string) {
 }
 
 // storeFor chooses the trash for what is in the directory parent, whose path
-// is dir (section 2, step 5). cross says that it is on another mount, so that
+// is dir: the home trash on the same mount, else that of the top directory,
+// else the home trash all the same. cross says that it is on another mount, so that
 // only a copy can get there.
 func (p *putter) storeFor(parent finfo, dir string) (s *store, cross bool, err error) {
 	home := p.places().homeMnt
