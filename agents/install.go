@@ -100,6 +100,12 @@ func Uninstall(env Env, a Agent, o InstallOptions) (Result, error) {
 	}
 	var res Result
 	found := false
+	made := map[string][]string{} // directories of ours, by file
+	defer func() {
+		for path, dirs := range made {
+			removeDirs(path, dirs)
+		}
+	}()
 	for _, t := range ts {
 		p, err := env.planRemoval(a, t.path, t, o)
 		if err != nil {
@@ -109,6 +115,9 @@ func Uninstall(env Env, a Agent, o InstallOptions) (Result, error) {
 			continue
 		}
 		found = true
+		if p.rec != nil {
+			made[p.path] = p.rec.Dirs
+		}
 		c, err := env.carryOut(a, p)
 		if err != nil {
 			return res, fmt.Errorf("%s: %w", p.path, err)
@@ -514,7 +523,7 @@ func (env Env) planRemoval(a Agent, path string, t target, o InstallOptions) (*p
 	if bytes.Equal(out, data) {
 		return nil, nil
 	}
-	p.new = out
+	p.new = nonNil(out)
 	if restored {
 		p.change = Restored
 	}
@@ -610,9 +619,6 @@ func (env Env) carryOut(a Agent, p *plan) (FileChange, error) {
 	}
 	if p.rec != nil && p.rec.Format == 1 {
 		return c, env.saveRecord(p.rec)
-	}
-	if p.rec != nil {
-		removeDirs(p.path, p.rec.Dirs)
 	}
 	env.dropRecord(a.Name, p.path)
 	return c, nil
