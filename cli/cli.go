@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -180,3 +182,15 @@ func (a *app) note(format string, args ...any) {
 
 // visible makes text safe to show on one line of a terminal.
 func visible(s string) string { return spool.Visible(s) }
+
+// dir is the working directory; "" when it is gone.
+func (a *app) dir() string {
+	d, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(d); err == nil {
+		return real
+	}
+	return d
+}
