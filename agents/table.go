@@ -270,7 +270,7 @@ func All() []Agent {
 			Name: "windsurf", Display: "Windsurf Cascade", Aliases: []string{"cascade"}, Tag: "D",
 			Binaries: []string{"windsurf"}, Dirs: []string{"~/.codeium/windsurf", "~/.windsurf"},
 			Hook: Flat, Events: []string{"pre_run_command", "pre_read_code", "pre_write_code"},
-			UserFile: "~/.codeium/windsurf/hooks.json", ProjectFile: ".windsurf/hooks.json",
+			UserFile: "~/.codeium/windsurf/hooks.json", ProjectFile: ".devin/hooks.json",
 			Comments: Unknown, HookShell: bash,
 			Deny: "exit 2", Ask: No, Rewrite: No,
 			Limits:  "no hooks in restricted mode; the time limit is not documented",
