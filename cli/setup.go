@@ -39,7 +39,11 @@ func (a *app) initParams() initscript.Params {
 	r, _ := a.g.Rules()
 	var names []string
 	for _, n := range r.Names(a.dir()) {
-		names = append(names, n.Name)
+		// The built-in packs judge builtins in texts only: a function in front
+		// of echo would cost every prompt.
+		if n.FromUser {
+			names = append(names, n.Name)
+		}
 	}
 	return initscript.Params{Binary: self(), Home: a.paths.Home, UserHome: a.paths.User, Builtins: names}
 }
