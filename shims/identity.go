@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/gate"
 )
 
 // Role is as what the one binary was started.
@@ -66,7 +68,7 @@ func Identify(argv []string) Identity {
 	switch {
 	case id.Link != "" && filepath.Base(dir) == "shell":
 		id.Role, id.Name, id.Home = Wrapper, base, filepath.Dir(dir)
-	case strings.HasPrefix(base, "safeshell"):
+	case strings.HasPrefix(base, "safeshell") && base != gate.ProbeName:
 		// A renamed copy (safeshell-1.2) is safeshell itself.
 	default:
 		id.Role, id.Name = Shim, base
