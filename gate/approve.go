@@ -79,7 +79,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller, key spool.Key, grants *spool.Grants, dec spool.Decision) Verdict {
 	e.by, e.id = dec.By, dec.ID
 	e.choice = dec.Choice
-	if dec.Reason != "" {
+	if dec.Choice != 0 {
 		e.reason = dec.Reason
 	}
 	switch dec.Verdict {
