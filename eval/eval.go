@@ -109,6 +109,10 @@ type Decision struct {
 	// "trash" for safeshell's own trash. It is nil when the command's words
 	// are not all known: the shim, which sees the real ones, redirects then.
 	Redirect []string
+	// RedirectBefore and RedirectAfter are the words around the command's own
+	// arguments in Redirect, also where those are not known: a text is rewritten
+	// by putting them around. RedirectBefore is nil where that cannot be done.
+	RedirectBefore, RedirectAfter []string
 	// Matched says in words what matched, for `check`.
 	Matched []string
 	// Loss names what would be lost, where that is known.

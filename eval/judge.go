@@ -190,7 +190,7 @@ func (j *judging) try(rule *rule, s *source) {
 			}
 		}
 	}
-	if j.best != nil && h.rank() <= j.best.rank() && len(rule.conditions) == 0 {
+	if j.best != nil && (h.rank() < j.best.rank() || h.rank() == j.best.rank() && !h.restates(j.best)) && len(rule.conditions) == 0 {
 		return // cannot change the verdict
 	}
 	if context != "" && context != j.r.who() {
@@ -215,9 +215,16 @@ func (j *judging) try(rule *rule, s *source) {
 		j.cond = append(j.cond, &h)
 		return
 	}
-	if j.best == nil || h.rank() > j.best.rank() {
+	if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && h.restates(j.best) {
 		j.best = &h
 	}
+}
+
+// restates reports whether h is a rule of a file that goes by the name of the
+// built-in rule that b is: a user who writes down a built-in rule in their own
+// words wants to read those words. It never makes a verdict milder.
+func (h *hit) restates(b *hit) bool {
+	return h.source != nil && b.source == nil && h.rule.name == b.rule.name
 }
 
 func (o *override) apply(h *hit, context *Context) {
@@ -244,7 +251,7 @@ func (o *override) apply(h *hit, context *Context) {
 func (j *judging) decide() {
 	var open []*hit
 	for _, h := range j.cond {
-		if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && h.seq < j.best.seq {
+		if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && (h.seq < j.best.seq || h.restates(j.best)) {
 			open = append(open, h)
 		}
 	}
@@ -320,6 +327,7 @@ func (j *judging) fill(h *hit) {
 			cmd += " " + v.args
 		}
 		d.Redirect, _ = expandRedirect(h.rule.redirect, cmd, dir, j.r.o.Paths.User, args, known)
+		d.RedirectBefore, d.RedirectAfter = aroundArgs(h.rule.redirect, cmd, dir, j.r.o.Paths.User, known)
 	}
 }
 

@@ -8,9 +8,33 @@
 package spool
 
 import (
-	"context"
 	"errors"
 	"time"
+)
+
+// Version is the layout that this package reads and writes (S/VERSION).
+const Version = "1"
+
+// Times of the protocol (reference: spool.md sections 4 to 9).
+const (
+	DefaultTimeout = 5 * time.Minute // of a request without one
+	DefaultGrace   = 5 * time.Second // a vanished monitor is hoped for this long
+	// Keep is how long a retired request stays in done/ and a late answer
+	// can be given and then used.
+	Keep       = 10 * time.Minute
+	keepStaged = 60 * time.Second // litter in tmp/ of a killed process
+
+	maxRecord = 64 << 10 // bytes of a request or decision
+	maxReason = 4 << 10  // bytes of a human's reason, a rule's text
+)
+
+// Who decided, in Decision.By.
+const (
+	ByMonitor   = "monitor"
+	ByCLI       = "cli"
+	ByTTY       = "tty"
+	ByRequester = "requester"
+	ByLate      = "late-answer"
 )
 
 // Choice is a human's answer; everywhere the same numbers.
@@ -24,8 +48,30 @@ const (
 	Refuse  Choice = 4
 )
 
+// String returns the choice in a word: once, session, always, deny.
+func (c Choice) String() string {
+	switch c {
+	case Once:
+		return "once"
+	case Session:
+		return "session"
+	case Always:
+		return "always"
+	case Refuse:
+		return "deny"
+	}
+	return "none"
+}
+
+// valid reports whether c is one of the four answers.
+func (c Choice) valid() bool { return c >= Once && c <= Refuse }
+
 // Request is what is asked. The command in it is for display only and has its
 // secrets masked; ArgvSHA binds the answer to the real one.
+//
+// The asker fills Session to Rule and below; Ask fills V, ID, Nonce, UID, the
+// process, the times and End, computes ArgvSHA from Argv or Line when it is
+// empty, masks secrets and cuts what does not fit into 64 KiB.
 type Request struct {
 	V          int       `json:"v"`
 	ID         string    `json:"id"`
@@ -38,12 +84,16 @@ type Request struct {
 	PID        int       `json:"pid"`
 	StartTicks uint64    `json:"start_ticks"`
 	BootID     string    `json:"boot_id"`
+	PIDNS      string    `json:"pidns,omitempty"` // pid namespace, as the kernel names it
+	SID        int       `json:"sid,omitempty"`   // session leader's pid, in that namespace
 	TTY        string    `json:"tty,omitempty"`
 	Dir        string    `json:"dir"`
 	Exe        string    `json:"exe,omitempty"` // resolved executable; empty for a whole line
 	Argv       []string  `json:"argv,omitempty"`
 	Line       string    `json:"line,omitempty"` // the text, when a line is judged (Argv is empty then)
 	ArgvSHA    string    `json:"argv_sha256"`
+	KeySHA     string    `json:"key"`           // Key.Hash, for late answers
+	Cut        int       `json:"cut,omitempty"` // bytes of Argv or Line left out of the display
 	Rule       string    `json:"rule"`
 	Reason     string    `json:"reason"`
 	Suggest    string    `json:"suggest,omitempty"`
@@ -51,7 +101,10 @@ type Request struct {
 	Created    time.Time `json:"created_wall"`
 	NotAfter   time.Time `json:"not_after_wall"` // display only
 	TimeoutS   float64   `json:"timeout_s"`
-	End        bool      `json:"end"`
+	// B64 names the fields that are stored in base64 because they are not
+	// UTF-8 (each element for argv). Readers of this package see the bytes.
+	B64 []string `json:"b64,omitempty"`
+	End bool     `json:"end"`
 }
 
 // Verdict is the outcome of a request.
@@ -78,13 +131,28 @@ type Decision struct {
 	By        string    `json:"by"`               // monitor, cli, tty, requester, late-answer
 	MonitorID string    `json:"monitor_id,omitempty"`
 	At        time.Time `json:"at"`
-	End       bool      `json:"end"`
+	// Again: the requester gave up. A human may still answer, for the next
+	// try of the same command.
+	Again bool `json:"again,omitempty"`
+	// Late: such an answer. It runs nothing by itself.
+	Late   bool   `json:"late,omitempty"`
+	Key    string `json:"key,omitempty"`     // of a late answer: Key.Hash
+	BootID string `json:"boot_id,omitempty"` // of Again and Late: their age counts
+	BootNS int64  `json:"boot_ns,omitempty"` // by CLOCK_BOOTTIME, not by the wall
+	End    bool   `json:"end"`
 }
 
-// Errors of Answer; callers tell them apart.
+// Errors that callers tell apart (errors.Is).
 var (
+	// ErrDecided: Answer came second; the decision it returns is the first.
 	ErrDecided = errors.New("already decided")
-	ErrGone    = errors.New("the request is gone")
+	// ErrGone: nobody waits for this request any more.
+	ErrGone = errors.New("the request is gone")
+	// ErrUnusable: nothing could be asked, because the spool cannot be used
+	// (wrong owner, full disk, no descriptors). Only this one may fail open.
+	ErrUnusable = errors.New("the approval spool cannot be used")
+	// ErrTampered: a decision is there but does not fit its request.
+	ErrTampered = errors.New("the decision does not fit the request")
 )
 
 // Pending is a request that waits, or one that gave up less than ten minutes
@@ -97,36 +165,15 @@ type Pending struct {
 
 // AskOptions bound a wait.
 type AskOptions struct {
-	Timeout time.Duration // own deadline, by CLOCK_BOOTTIME
+	// Timeout is the own deadline, by CLOCK_BOOTTIME (default 5 min). It must
+	// lie below the limit of the tool call that waits for the command.
+	Timeout time.Duration
 	// NoMonitorGrace: how long a vanished monitor is hoped for while waiting
 	// (default 5 s).
 	NoMonitorGrace time.Duration
 	// WaitForMonitor: how long to hope for a first monitor before NoMonitor.
+	// 0: without a monitor nothing is published.
 	WaitForMonitor time.Duration
 	// Waiting is called once, when the request is published and waits.
 	Waiting func(Request)
 }
-
-// API sketch, to be implemented in this package:
-//
-//	func Open(dir string) (*Spool, error)              creates 0700 and checks owner, mode, symlink, VERSION
-//	func (s *Spool) Dir() string
-//	func (s *Spool) MonitorAlive() bool
-//	func (s *Spool) Ask(ctx context.Context, r Request, o AskOptions) (Decision, error)
-//	func (s *Spool) Pending() ([]Pending, error)       oldest first; live ones, then late ones
-//	func (s *Spool) Answer(id string, c Choice, reason, by string) (Decision, error)
-//	func (s *Spool) Watch(ctx context.Context) (*Monitor, error)   holds LOCK_SH for life
-//	func (m *Monitor) Changes() <-chan struct{}        a hint: rescan with Pending (also each second)
-//	func (m *Monitor) Warnings() <-chan string
-//	func (m *Monitor) Close() error
-//	func (s *Spool) GC(now time.Time) error
-//	func (s *Spool) SelfTest() error                   flock works here (spool.md section 10)
-//	func (s *Spool) TakeLateAnswer(key Key) (Decision, bool)       single use
-//	func (s *Spool) PutPass(key Key, rule string, ttl time.Duration) error   hook/wrapper -> shim, single use
-//	func (s *Spool) TakePass(key Key) (rule string, ok bool)
-//	func OpenGrants(dir string) (*Grants, error)       remembered session and always answers
-//	func (g *Grants) Find(rule string, key Key) (*Grant, error)
-//	func (g *Grants) Add(Grant) error; List() ([]Grant, error); Revoke(id string) error
-//	func OpenJournal(path string) *Journal; Append(Entry) error; Read/Follow
-//	func Mask(s string) string; func MaskArgv([]string) []string
-var _ = context.Background

@@ -1,0 +1,59 @@
+# safeshell: `make demo` shows it, `make test` proves it, `make install` puts it
+# into PREFIX/bin. Everything else is for people who work on it.
+
+GO      ?= go
+PREFIX  ?= /usr/local
+BIN     ?= bin/safeshell
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# On linux/amd64 the program starts at an entry of its own, which notes what
+# the Go runtime would change (closed standard files, ignored signals), so that
+# a guarded command inherits exactly what an unguarded one would.
+GOOS   := $(shell $(GO) env GOOS)
+GOARCH := $(shell $(GO) env GOARCH)
+ENTRY  := $(if $(filter linux/amd64,$(GOOS)/$(GOARCH)),-E safeshell/shims.entry)
+LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
+
+export CGO_ENABLED = 0
+
+.PHONY: all build install demo test lint bench clean tools fuzz
+
+all: build
+
+# The binary is lean where it counts: a shim links no monitor and no command line
+# grammar. Those are a second program, which the binary carries and runs from
+# memory (linux; elsewhere everything is linked together).
+build:
+	@mkdir -p $(dir $(BIN))
+ifeq ($(GOOS),linux)
+	$(GO) build -trimpath -ldflags '-s -w -X safeshell/cli.Version=$(VERSION)' -o program/safeshell-whole ./program/whole
+	$(GO) build -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
+else
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
+endif
+
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/safeshell
+	ln -sf safeshell $(DESTDIR)$(PREFIX)/bin/safeshell-wrapper
+
+# What tests and the demo need beside Go; nothing happens where it is there or
+# cannot be had (then those tests say which tool they lack).
+tools:
+	@./.ci/tools
+
+demo: tools build
+	@./docs/demo.sh $(abspath $(BIN))
+
+test: tools build
+	$(GO) vet ./...
+	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test ./...
+
+bench: build
+	$(GO) run ./bench -binary $(abspath $(BIN))
+
+lint:
+	@./.ci/lint
+
+clean:
+	rm -rf bin program/safeshell-whole

@@ -1,0 +1,78 @@
+package agents
+
+// claudeForm is Claude Code's protocol: the event's fields are hook_event_name,
+// tool_name, tool_input and cwd, the answer is hookSpecificOutput. Copilot (for
+// hooks in Claude's nested form), VS Code, Qwen Code and Factory Droid speak
+// it too, each with its own omissions.
+//
+// An answer without hookEventName is ignored and the command runs (measured
+// with 2.1.329), so it is always there.
+type claudeForm struct {
+	base
+	shell    func(tool string) bool // tools that run their input's command
+	dirKeys  []string               // keys of the input that change the directory
+	asks     bool
+	rewrites bool
+}
+
+func claudeShell(tool string) bool {
+	switch tool {
+	case "Bash", "PowerShell", "Monitor":
+		return true
+	}
+	return false
+}
+
+func claudeCode() protocol { return claudeForm{shell: claudeShell, asks: true, rewrites: true} }
+
+func (p claudeForm) read(e *event) request {
+	r := request{
+		name: e.first(e.root, "hook_event_name", "hookEventName"),
+		tool: e.str(e.root, "tool_name"),
+		args: e.value(e.root, "tool_input"),
+	}
+	if r.name == "" {
+		e.fail("%w: it has no hook_event_name", errNotAnEvent)
+		return r
+	}
+	if r.name != "PreToolUse" {
+		r.skip = true
+		return r
+	}
+	if r.tool == "" {
+		e.fail("%w: it has no tool_name", errNotAnEvent)
+		return r
+	}
+	shell := p.shell(r.tool)
+	if !e.ours(&r, shell) {
+		return r
+	}
+	r.call.Session = e.first(e.root, "session_id", "sessionId")
+	e.take(&r, shell, e.str(e.root, "cwd"), "command", p.dirKeys...)
+	// dontAsk turns every question into a refusal that does not say why.
+	r.ask = p.asks && e.str(e.root, "permission_mode") != "dontAsk"
+	r.write = shell && p.rewrites
+	return r
+}
+
+const claudeHead = `{"hookSpecificOutput":{"hookEventName":"PreToolUse",`
+
+func claudeDecision(decision, msg string) reply {
+	return jsonReply(claudeHead + `"permissionDecision":` + quoteJSON(decision) +
+		`,"permissionDecisionReason":` + quoteJSON(msg) + `}}`)
+}
+
+func (p claudeForm) deny(_ *event, _ request, msg string) reply { return claudeDecision("deny", msg) }
+
+func (p claudeForm) ask(_ *event, r request, msg string) (reply, bool) {
+	return claudeDecision("ask", msg), r.ask
+}
+
+// rewrite leaves the decision out: the new command then meets the agent's own
+// rules. updatedInput replaces the whole input, so all of it is sent back.
+func (p claudeForm) rewrite(e *event, r request, lines []string) (reply, bool) {
+	if !r.write {
+		return reply{}, false
+	}
+	return jsonReply(claudeHead + `"updatedInput":` + e.replaced(r, lines[0]) + `}}`), true
+}

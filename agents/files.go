@@ -1,0 +1,166 @@
+package agents
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// maxConfig bounds a configuration file.
+const maxConfig = 8 << 20
+
+// readConfig reads a configuration file; missing is told by found.
+func readConfig(path string) (data []byte, found bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
+			return nil, false, fmt.Errorf("%s is a symbolic link to nothing; remove it or make its target", path)
+		}
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, false, fmt.Errorf("%s is not a regular file", path)
+	}
+	data, err = io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err == nil && len(data) > maxConfig {
+		err = fmt.Errorf("%s is larger than %d MiB", path, maxConfig>>20)
+	}
+	return data, true, err
+}
+
+// errChanged says that somebody else wrote a file while we were at work.
+var errChanged = errors.New("another program changed the file meanwhile; run this again")
+
+// writeConfig replaces a file's content in one step: a crash leaves the old or
+// the new one, never half of it. Mode, owner and the target of a symbolic link
+// are kept; a new file gets mode. The content must still be old (nil: the file
+// must still be missing), else errChanged.
+func writeConfig(path string, old, data []byte, mode fs.FileMode) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	dir := filepath.Dir(path)
+	uid, gid := -1, -1
+	if fi, err := os.Stat(path); err == nil {
+		if old == nil {
+			return errChanged
+		}
+		if !fi.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", path)
+		}
+		mode = fi.Mode().Perm()
+		if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+			uid, gid = int(st.Uid), int(st.Gid)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	} else if old != nil {
+		return errChanged
+	}
+	tmp, err := os.CreateTemp(dir, ".safeshell-*")
+	if err != nil {
+		return err
+	}
+	name := tmp.Name()
+	done := false
+	defer func() {
+		if !done {
+			tmp.Close()
+			os.Remove(name)
+		}
+	}()
+	if _, err := tmp.Write(data); err != nil {
+		return err
+	}
+	if uid >= 0 && (uid != os.Geteuid() || gid != os.Getegid()) {
+		if err := tmp.Chown(uid, gid); err != nil && uid != os.Geteuid() {
+			return fmt.Errorf("%s belongs to user %d; run this as that user", path, uid)
+		}
+	}
+	if err := tmp.Chmod(mode); err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	now, found, err := readConfig(path)
+	if err != nil {
+		return err
+	}
+	if found != (old != nil) || !bytes.Equal(now, old) {
+		return errChanged
+	}
+	if err := os.Rename(name, path); err != nil {
+		return err
+	}
+	done = true
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+	return nil
+}
+
+// makeDirs makes a directory and returns those that were missing, the
+// outermost first.
+func makeDirs(dir string, mode fs.FileMode) ([]string, error) {
+	var missing []string
+	for d := dir; ; d = filepath.Dir(d) {
+		fi, err := os.Stat(d)
+		if err == nil {
+			if !fi.IsDir() {
+				return nil, fmt.Errorf("%s is not a directory", d)
+			}
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
+			return nil, err
+		}
+		missing = append([]string{d}, missing...)
+	}
+	for _, d := range missing {
+		if err := os.Mkdir(d, mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+// backupName is where a file's content from before our change is kept.
+func backupName(path string) string { return path + ".safeshell-backup" }
+
+// backup keeps data beside path, readable by the owner at most.
+func backup(path string, data []byte, mode fs.FileMode) (string, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	name := backupName(path)
+	old, found, err := readConfig(name)
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		old = nil
+	} else if bytes.Equal(old, data) {
+		return name, nil
+	} else if err := os.Chmod(name, mode&0o600); err != nil {
+		return "", err
+	}
+	return name, writeConfig(name, old, data, mode&0o600)
+}

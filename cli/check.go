@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"safeshell/eval"
+	"safeshell/gate"
+	"safeshell/script"
+)
+
+type checkCmd struct {
+	JSON    bool     `help:"Print one JSON object." name:"json"`
+	Dir     string   `help:"Judge as if run in this directory." placeholder:"D"`
+	Context string   `help:"Judge for ai or human (default: who runs this)." enum:"ai,human," default:"" placeholder:"C"`
+	Shell   string   `help:"The shell that would read it: bash, zsh or sh." enum:"bash,zsh,sh,any" default:"bash" placeholder:"S"`
+	Stdin0  bool     `help:"Judge many command lines from standard input, each ended by a NUL byte; prints one JSON object a line." name:"stdin0"`
+	Command []string `arg:"" optional:"" passthrough:"partial" help:"The command line, as one argument; or a command and its arguments."`
+}
+
+// checked is the object that --json prints.
+type checked struct {
+	Action   string           `json:"action"`
+	Rule     string           `json:"rule"`
+	Source   string           `json:"source,omitempty"`
+	Message  string           `json:"message"`
+	Suggest  string           `json:"suggest"`
+	Rewrite  string           `json:"rewrite,omitempty"`
+	Commands []checkedCommand `json:"commands"`
+	Reasons  []string         `json:"reasons"`
+	Warnings []string         `json:"warnings,omitempty"`
+}
+
+type checkedCommand struct {
+	Argv    []string `json:"argv"`
+	Dir     string   `json:"dir"`
+	Action  string   `json:"action"`
+	Rule    string   `json:"rule"`
+	Via     []string `json:"via"`
+	Matched []string `json:"matched,omitempty"`
+}
+
+func (c *checkCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return exitWith(a, 2, err)
+	}
+	dir, err := c.dir()
+	if err != nil {
+		return exitWith(a, 2, err)
+	}
+	if c.Stdin0 {
+		return c.many(a, dir)
+	}
+	args := c.Command
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return usageError{errors.New("no command given; for example: safeshell check -- 'git push --force'")}
+	}
+	line := args[0]
+	if len(args) > 1 {
+		line = script.Quote(args)
+	}
+	v := a.g.Judge(context.Background(), c.request(line, dir))
+	res := result(v)
+	if c.JSON {
+		enc := json.NewEncoder(a.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(res); err != nil {
+			return exitWith(a, 2, err)
+		}
+	} else if err := explain(a, line, dir, v); err != nil {
+		return exitWith(a, 2, err)
+	}
+	if v.Action >= eval.RequireApproval {
+		return exitError(1)
+	}
+	return nil
+}
+
+func (c *checkCmd) dir() (string, error) {
+	d := c.Dir
+	if d == "" {
+		d = "."
+	}
+	abs, err := filepath.Abs(d)
+	if err != nil {
+		return "", err
+	}
+	fi, err := os.Stat(abs)
+	if err != nil {
+		return "", err
+	}
+	if !fi.IsDir() {
+		return "", &os.PathError{Op: "check --dir", Path: abs, Err: errors.New("not a directory")}
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+func (c *checkCmd) request(line, dir string) gate.Request {
+	d := map[string]script.Dialect{"bash": script.Bash, "zsh": script.Zsh, "sh": script.POSIX}[c.Shell]
+	return gate.Request{Layer: gate.Check, Line: line, Dir: dir, Dialect: d, Context: eval.Context(c.Context)}
+}
+
+// many judges NUL-separated lines in one process.
+func (c *checkCmd) many(a *app, dir string) error {
+	out := bufio.NewWriter(a.out)
+	defer out.Flush()
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	in := bufio.NewReader(a.p.Stdin)
+	stopped := false
+	for {
+		line, err := in.ReadString(0)
+		if line = strings.TrimSuffix(line, "\x00"); line != "" || err == nil {
+			v := a.g.Judge(context.Background(), c.request(line, dir))
+			stopped = stopped || v.Action >= eval.RequireApproval
+			if err := enc.Encode(result(v)); err != nil {
+				return exitWith(a, 2, err)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return exitWith(a, 2, err)
+		}
+	}
+	if stopped {
+		return exitError(1)
+	}
+	return nil
+}
+
+// exitWith prints an error and ends with the given code.
+func exitWith(a *app, code int, err error) error {
+	if isBrokenPipe(err) {
+		return exitError(code)
+	}
+	a.note("safeshell: %v", err)
+	return exitError(code)
+}
+
+func result(v gate.Verdict) checked {
+	r := checked{
+		Action: v.Action.String(), Rule: v.Rule, Source: v.Source, Message: v.Message, Suggest: v.Suggest,
+		Rewrite: v.Line, Commands: []checkedCommand{}, Reasons: []string{}, Warnings: v.Warnings,
+	}
+	for _, j := range v.Commands {
+		cc := checkedCommand{
+			Argv: []string{}, Dir: j.Command.Dir.String(), Action: j.Decision.Action.String(),
+			Rule: j.Decision.Rule, Via: append([]string{}, j.Command.Via...), Matched: j.Decision.Matched,
+		}
+		for _, w := range j.Command.Argv {
+			cc.Argv = append(cc.Argv, w.String())
+		}
+		r.Commands = append(r.Commands, cc)
+	}
+	for _, u := range v.Unknown {
+		r.Reasons = append(r.Reasons, u.Reason)
+	}
+	return r
+}
+
+// explain says the verdict to a person.
+func explain(a *app, line, dir string, v gate.Verdict) error {
+	var b strings.Builder
+	p := func(label, s string) {
+		if s != "" {
+			b.WriteString(label + visible(s) + "\n")
+		}
+	}
+	p("", map[eval.Action]string{
+		eval.Allow: "allowed: it would run", eval.Redirect: "redirected: it would run in another way",
+		eval.RequireApproval: "held: a human would be asked", eval.Deny: "denied: it would not run",
+	}[v.Action])
+	p("  rule:     ", v.Rule)
+	p("  from:     ", v.Source)
+	p("  why:      ", v.Message)
+	p("  instead:  ", v.Suggest)
+	p("  becomes:  ", v.Line)
+	p("  in:       ", dir)
+	for _, j := range v.Commands {
+		words := make([]string, 0, len(j.Command.Argv))
+		for _, w := range j.Command.Argv {
+			words = append(words, w.String())
+		}
+		if len(words) == 0 {
+			if j.Decision.Rule == "" {
+				continue
+			}
+			words = []string{"(redirection or assignment)"}
+		}
+		s := strings.Join(words, " ")
+		if len(j.Command.Via) > 0 {
+			s += "   (through " + strings.Join(j.Command.Via, ", ") + ")"
+		}
+		d := j.Decision
+		verdict := d.Action.String()
+		if d.Rule != "" {
+			verdict += " by " + d.Rule
+		}
+		p("  command:  ", s)
+		if cd := j.Command.Dir.String(); cd != dir {
+			p("    in:     ", cd)
+		}
+		p("    verdict: ", verdict)
+		for _, m := range d.Matched {
+			p("    because: ", m)
+		}
+		for _, n := range d.Notes {
+			p("    note:    ", n)
+		}
+	}
+	for _, u := range v.Unknown {
+		p("  not known: ", u.Reason)
+	}
+	for _, w := range v.Warnings {
+		p("  warning:   ", w)
+	}
+	return a.printf("%s", b.String())
+}

@@ -1,0 +1,196 @@
+// Package cli is safeshell's command line: the grammar, one file a command,
+// and every word that a person reads in a terminal. Results go to stdout,
+// everything else to stderr; messages start in lower case and end without a
+// full stop, unless they are whole sentences with a next step.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"safeshell/config"
+	"safeshell/gate"
+	"safeshell/shims"
+	"safeshell/spool"
+)
+
+// Version is set by the linker to the release.
+var Version = "dev"
+
+// grammar is the whole command line (DESIGN "Command line").
+type grammar struct {
+	Version kong.VersionFlag `help:"Print the version and quit." short:"V"`
+
+	Init       initCmd       `cmd:"" help:"Set up ~/.safeshell and the shell's start-up files, or print the script for eval (init -)."`
+	Refresh    refreshCmd    `cmd:"" help:"Make the shims match the rules."`
+	Watch      watchCmd      `cmd:"" help:"The monitor: see what runs, answer what waits."`
+	Pending    pendingCmd    `cmd:"" help:"List what waits for an answer."`
+	Approve    approveCmd    `cmd:"" help:"Let a waiting command run."`
+	Deny       denyCmd       `cmd:"" help:"Refuse a waiting command."`
+	Check      checkCmd      `cmd:"" help:"Say what would happen to a command line and why; run nothing."`
+	Exec       execCmd       `cmd:"" help:"Judge one command and run it in place."`
+	Trash      trashCmd      `cmd:"" help:"Put files into the trash, list, restore and purge them."`
+	Log        logCmd        `cmd:"" help:"Show the journal of decisions."`
+	Rules      rulesCmd      `cmd:"" help:"List, show, check and test rules."`
+	Trust      trustCmd      `cmd:"" help:"Trust a repository's rules that run code."`
+	Untrust    untrustCmd    `cmd:"" help:"Withdraw the trust in a repository's rules."`
+	Grants     grantsCmd     `cmd:"" help:"List and revoke remembered answers."`
+	Hook       hookCmd       `cmd:"" help:"Answer an agent's hook: event on standard input, verdict on standard output."`
+	Agents     agentsCmd     `cmd:"" help:"Guard the AI agents on this machine by their own hooks."`
+	Status     statusCmd     `cmd:"" help:"What is on, what is off, and why."`
+	Doctor     doctorCmd     `cmd:"" help:"Look for what is wrong; fire probes that must be denied."`
+	Which      whichCmd      `cmd:"" help:"Print the real command behind a shim."`
+	Completion completionCmd `cmd:"" help:"Print the completion script for a shell."`
+}
+
+// app is what the commands share.
+type app struct {
+	p     shims.Process
+	out   io.Writer
+	err   io.Writer
+	paths config.Paths
+	g     *gate.Gate
+}
+
+// exitError carries an exit code whose message, if any, was printed already.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// usageError is a mistake in the call: exit 2.
+type usageError struct{ error }
+
+// Run parses the command line, runs the command and returns the exit code.
+func Run(p shims.Process) (code int) {
+	a := &app{p: p, out: p.Stdout, err: p.Stderr}
+	args := p.Argv[1:]
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	var g grammar
+	exited := -1
+	parser, err := kong.New(&g,
+		kong.Name("safeshell"),
+		kong.Description("A safety layer between AI coding agents and your shell: commands are judged by rules and allowed, redirected to a trash, held for your approval, or refused."),
+		kong.Vars{"version": "safeshell " + Version},
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.Exit(func(c int) { exited = c; panic(exitPanic{}) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.UsageOnError(),
+	)
+	if err != nil {
+		return a.fail(err)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(exitPanic); !ok {
+				panic(r)
+			}
+			code = exited
+		}
+	}()
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(a.err, "safeshell: %v\n", err)
+		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(args))
+		return shims.CodeUsage
+	}
+	return a.fail(ctx.Run(a))
+}
+
+// exitPanic unwinds kong's own exits (--help, --version).
+type exitPanic struct{}
+
+// commandPrefix returns "name " of the subcommand in args, if it has one.
+func commandPrefix(args []string) string {
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-") && len(a) < 20 && strings.IndexFunc(a, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
+			return a + " "
+		}
+	}
+	return ""
+}
+
+// fail prints an error and returns the exit code for it.
+func (a *app) fail(err error) int {
+	var code exitError
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	case errors.Is(err, errBrokenPipe):
+		return 0
+	case errors.As(err, &usage):
+		fmt.Fprintf(a.err, "safeshell: %v\n", err)
+		return shims.CodeUsage
+	}
+	fmt.Fprintf(a.err, "safeshell: %v\n", err)
+	return 1
+}
+
+// open locates the files and makes the gate.
+func (a *app) open() error {
+	if a.g != nil {
+		return nil
+	}
+	paths, err := config.Locate(a.getenv)
+	if err != nil {
+		return err
+	}
+	a.paths = paths
+	a.g = gate.New(gate.Env{Environ: a.p.Environ, Paths: paths, Binary: self(), Stderr: a.err})
+	return nil
+}
+
+func (a *app) getenv(name string) string {
+	return gate.Env{Environ: a.p.Environ}.Getenv(name)
+}
+
+func (a *app) lookup(name string) (string, bool) {
+	return gate.Env{Environ: a.p.Environ}.Lookup(name)
+}
+
+// self is the absolute path of this binary.
+func self() string { return shims.Executable() }
+
+// errBrokenPipe is a reader that went away: a quiet success, as for any filter.
+var errBrokenPipe = errors.New("broken pipe")
+
+// printf writes a result to stdout.
+func (a *app) printf(format string, args ...any) error {
+	if _, err := fmt.Fprintf(a.out, format, args...); err != nil {
+		if isBrokenPipe(err) {
+			return errBrokenPipe
+		}
+		return err
+	}
+	return nil
+}
+
+// note writes a line for a person to stderr.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.err, format+"\n", args...)
+}
+
+// visible makes text safe to show on one line of a terminal.
+func visible(s string) string { return spool.Visible(s) }
+
+// dir is the working directory; "" when it is gone.
+func (a *app) dir() string {
+	d, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(d); err == nil {
+		return real
+	}
+	return d
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"safeshell/eval"
+	"safeshell/gate"
+)
+
+// judgeOnly judges a line for somebody, in the working directory, and asks and
+// runs nothing.
+func (a *app) judgeOnly(line string, c eval.Context) gate.Verdict {
+	dir, _ := os.Getwd()
+	return a.g.Judge(context.Background(), gate.Request{Layer: gate.Check, Line: line, Dir: dir, Context: c})
+}
+
+type rulesCmd struct {
+	List rulesListCmd `cmd:"" help:"List the rules in force here, and where each comes from."`
+	Show rulesShowCmd `cmd:"" help:"Explain one rule."`
+	Lint rulesLintCmd `cmd:"" help:"Check rules files; exit 1 if anything is wrong."`
+}
+
+type rulesListCmd struct {
+	JSON bool `help:"Print one JSON object a line." name:"json"`
+}
+
+func (c *rulesListCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	r, problems := a.g.Rules()
+	for _, p := range problems {
+		a.note("safeshell: %s", visible(p.String()))
+	}
+	for _, info := range r.List(a.dir()) {
+		if c.JSON {
+			b, err := json.Marshal(info)
+			if err != nil {
+				return err
+			}
+			if err := a.printf("%s\n", b); err != nil {
+				return err
+			}
+			continue
+		}
+		state := ""
+		if info.Disabled != "" {
+			state = "  (" + info.Disabled + ")"
+		}
+		if err := a.printf("%-32s %-16s %-9s %s%s\n", visible(info.Name), info.Action, info.Context, visible(info.Source), visible(state)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type rulesShowCmd struct {
+	Name string `arg:"" help:"The rule's name (rules list)."`
+}
+
+func (c *rulesShowCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	r, _ := a.g.Rules()
+	text, ok := r.Show(a.dir(), c.Name)
+	if !ok {
+		return fmt.Errorf("no rule is called %q; see `safeshell rules list`", visible(c.Name))
+	}
+	return a.printf("%s", text)
+}
+
+type rulesLintCmd struct {
+	Files []string `arg:"" optional:"" help:"Rules files (default: all that apply here)."`
+}
+
+func (c *rulesLintCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	files := c.Files
+	given := len(files) > 0
+	if !given {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		files = eval.RuleFiles(a.paths, dir)
+	}
+	bad := 0
+	for _, f := range files {
+		if abs, err := filepath.Abs(f); err == nil {
+			f = abs
+		}
+		if _, err := os.Lstat(f); err != nil && !given {
+			continue
+		}
+		problems := eval.Lint(a.paths, f)
+		if len(problems) == 0 {
+			a.note("%s: good", visible(f))
+		}
+		for _, p := range problems {
+			bad++
+			if err := a.printf("%s\n", visible(p.String())); err != nil {
+				return err
+			}
+		}
+	}
+	if bad > 0 {
+		return exitError(1)
+	}
+	return nil
+}

@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"safeshell/initscript"
+	"safeshell/shims"
+	"safeshell/spool"
+)
+
+type initCmd struct {
+	Script string `arg:"" optional:"" help:"\"-\" prints the script for eval \"$(safeshell init -)\"." placeholder:"-"`
+	Shell  string `help:"The shell to print for: bash, zsh, fish or sh (default: the one that calls)." placeholder:"S"`
+	Yes    bool   `help:"Do not ask." short:"y"`
+	Undo   bool   `help:"Take safeshell out of the start-up files again, byte for byte."`
+}
+
+func (c *initCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	switch {
+	case c.Script == "-":
+		return c.print(a)
+	case c.Script != "":
+		return usageError{fmt.Errorf("init takes \"-\" or nothing, not %q", c.Script)}
+	case c.Undo:
+		return c.undo(a)
+	}
+	return c.setUp(a)
+}
+
+func (a *app) initParams() initscript.Params {
+	r, _ := a.g.Rules()
+	var names []string
+	for _, n := range r.Names(a.dir()) {
+		// The built-in packs judge builtins in texts only: a function in front
+		// of echo would cost every prompt.
+		if n.FromUser {
+			names = append(names, n.Name)
+		}
+	}
+	return initscript.Params{Binary: self(), Home: a.paths.Home, UserHome: a.paths.User, Builtins: names}
+}
+
+func (a *app) initEnv() initscript.Env {
+	return initscript.System(a.p.Environ, a.initParams())
+}
+
+// print writes the script for eval, and brings the shims up to date first, so
+// that the shell that evaluates it is really guarded.
+func (c *initCmd) print(a *app) error {
+	shell := c.Shell
+	if shell == "" {
+		shell = initscript.Detect(a.getenv, parentName())
+	}
+	if err := a.prepare(); err != nil {
+		a.note("safeshell: %v", err)
+	}
+	line, note, err := initscript.Line(shell, a.initParams())
+	if err != nil {
+		return usageError{err}
+	}
+	if note != "" {
+		a.note("%s", note)
+	}
+	return a.printf("%s", line)
+}
+
+func parentName() string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// prepare makes the directories and links that the script needs, if they are
+// not there yet.
+func (a *app) prepare() error {
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(a.paths.Shims, "safeshell-wrapper")); err == nil {
+		return nil
+	}
+	_, err := a.refresh()
+	return err
+}
+
+// makeHome makes ~/.safeshell and what is always in it.
+func (a *app) makeHome() error {
+	for _, d := range []string{a.paths.Home, filepath.Join(a.paths.Home, "bin"), a.paths.Shims, a.paths.Shell, a.paths.Trust, a.paths.Grants, a.paths.Cache, filepath.Dir(a.paths.Journal)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return fmt.Errorf("cannot make safeshell's directory: %w", err)
+		}
+	}
+	if err := checkPrivate(a.paths.Home); err != nil {
+		return err
+	}
+	bin := filepath.Join(a.paths.Home, "bin", "safeshell")
+	if to, err := os.Readlink(bin); err != nil || to != self() {
+		tmp := bin + ".new"
+		os.Remove(tmp)
+		if err := os.Symlink(self(), tmp); err != nil {
+			return err
+		}
+		if err := os.Rename(tmp, bin); err != nil {
+			return err
+		}
+	}
+	_, err := spool.Open(a.paths.Spool)
+	return err
+}
+
+func checkPrivate(dir string) error {
+	fi, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if fi.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s can be written by others (mode %04o); run: chmod go-w %s", dir, fi.Mode().Perm(), shellWord(dir))
+	}
+	return nil
+}
+
+func (c *initCmd) setUp(a *app) error {
+	p := a.initParams()
+	plan, err := initscript.Plan(a.initEnv(), p)
+	if err != nil {
+		return err
+	}
+	a.note("safeshell keeps its files in %s and adds a marked block to:", a.paths.Home)
+	for _, ch := range plan {
+		a.note("  %-8s %s%s", ch.Kind, ch.File, paren(ch.Note))
+	}
+	if !c.Yes {
+		if err := a.confirm("Go on?"); err != nil {
+			return err
+		}
+	}
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	done, err := initscript.Apply(a.initEnv(), p)
+	if err != nil {
+		return err
+	}
+	ch, err := a.refresh()
+	if err != nil {
+		return err
+	}
+	for _, d := range done {
+		if err := a.printf("%-8s %s%s\n", d.Kind, d.File, paren(d.Note)); err != nil {
+			return err
+		}
+	}
+	if err := a.printf("shims: %d created, %d removed, %d unchanged\n", len(ch.Created), len(ch.Removed), len(ch.Unchanged)); err != nil {
+		return err
+	}
+	a.note("\nOpen a new shell, or run: eval \"$(safeshell init -)\"\nThen, in another terminal: safeshell watch\nTo see that it works: safeshell doctor")
+	return nil
+}
+
+func paren(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}
+
+func (c *initCmd) undo(a *app) error {
+	if !c.Yes {
+		if err := a.confirm("Take safeshell out of the start-up files?"); err != nil {
+			return err
+		}
+	}
+	done, err := initscript.Undo(a.initEnv(), a.initParams())
+	if err != nil {
+		return err
+	}
+	for _, d := range done {
+		if err := a.printf("%-8s %s%s\n", d.Kind, d.File, paren(d.Note)); err != nil {
+			return err
+		}
+	}
+	a.note("Shells that are open keep the shims in PATH until they are closed.\nYour rules, journal and remembered answers stay in %s; the trash stays where it is.", a.paths.Home)
+	return nil
+}
+
+// confirm asks the person at the terminal; without one it refuses.
+func (a *app) confirm(question string) error {
+	if why := a.g.NotHuman(); why != "" {
+		return fmt.Errorf("%s needs an answer, but %s; add --yes to go on without a question", strings.TrimSuffix(question, "?"), why)
+	}
+	fmt.Fprintf(a.err, "%s [y/N] ", question)
+	line, err := bufio.NewReader(a.p.Stdin).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	if err != nil {
+		fmt.Fprintln(a.err)
+	}
+	return errors.New("nothing was changed")
+}
+
+type refreshCmd struct {
+	Quiet bool `help:"Print only the counts." short:"q"`
+}
+
+func (c *refreshCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	if err := a.makeHome(); err != nil {
+		return err
+	}
+	_, problems := a.g.Rules()
+	for _, p := range problems {
+		a.note("safeshell: %s", visible(p.String()))
+	}
+	ch, err := a.refresh()
+	if err != nil {
+		return err
+	}
+	if !c.Quiet {
+		for _, g := range []struct {
+			word  string
+			names []string
+		}{{"created", ch.Created}, {"removed", ch.Removed}, {"unchanged", ch.Unchanged}} {
+			for _, n := range g.names {
+				if err := a.printf("%-9s %s\n", g.word, visible(n)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, n := range ch.Foreign {
+		a.note("safeshell: %s is not safeshell's and was left alone, so %s has no shim; move it away and run `safeshell refresh` again", filepath.Join(a.paths.Shims, n), visible(n))
+	}
+	return a.printf("%d created, %d removed, %d unchanged\n", len(ch.Created), len(ch.Removed), len(ch.Unchanged))
+}
+
+// refresh makes the shims match the rules in force here.
+func (a *app) refresh() (shims.Changes, error) {
+	r, _ := a.g.Rules()
+	var want shims.Wanted
+	for _, n := range r.Names(a.dir()) {
+		if n.FromUser {
+			want.Always = append(want.Always, n.Name)
+		} else {
+			want.Installed = append(want.Installed, n.Name)
+		}
+	}
+	if err := shims.RefreshShells(a.paths.Shell, self()); err != nil {
+		return shims.Changes{}, err
+	}
+	return shims.Refresh(a.paths.Shims, self(), want, a.lookup)
+}
+
+type execCmd struct {
+	Builtin bool     `help:"Judge a shell builtin for the init script; run nothing." hidden:""`
+	Command []string `arg:"" passthrough:"partial" help:"The command and its arguments."`
+}
+
+func (c *execCmd) Run(a *app) error {
+	argv := c.Command
+	if len(argv) > 0 && argv[0] == "--" {
+		argv = argv[1:]
+	}
+	if len(argv) == 0 || argv[0] == "" {
+		return usageError{errors.New("no command given; for example: safeshell exec -- git status")}
+	}
+	if c.Builtin {
+		return codeError(shims.JudgeBuiltin(a.p, argv))
+	}
+	return codeError(shims.RunExec(a.p, argv))
+}
+
+func codeError(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exitError(code)
+}
+
+type whichCmd struct {
+	Name string `arg:"" help:"A command."`
+}
+
+func (c *whichCmd) Run(a *app) error {
+	if exe := shims.Which(c.Name, a.lookup); exe != "" {
+		return a.printf("%s\n", exe)
+	}
+	return fmt.Errorf("%s: no such command in PATH behind the shims", visible(c.Name))
+}

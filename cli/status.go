@@ -1,0 +1,311 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"safeshell/eval"
+	"safeshell/gate"
+	"safeshell/initscript"
+	"safeshell/shims"
+	"safeshell/spool"
+)
+
+// finding is one line of status and doctor.
+type finding struct {
+	level string // ok, warn, fail
+	text  string
+	fix   string // a command, or what to change
+}
+
+func (a *app) printFindings(fs []finding) (failed bool, err error) {
+	for _, f := range fs {
+		failed = failed || f.level == "fail"
+		if err := a.printf("%-4s  %s\n", f.level, visible(f.text)); err != nil {
+			return failed, err
+		}
+		if f.fix != "" && f.level != "ok" {
+			if err := a.printf("      -> %s\n", visible(f.fix)); err != nil {
+				return failed, err
+			}
+		}
+	}
+	return failed, nil
+}
+
+type statusCmd struct{}
+
+func (c *statusCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	caller := a.g.Caller()
+	who := string(caller.Context)
+	if caller.Agent != "" {
+		who += " (" + caller.Agent + ")"
+	}
+	if err := a.printf("safeshell %s\nhome:    %s\ncontext: %s\n\n", Version, a.paths.Home, who); err != nil {
+		return err
+	}
+	fs := append(a.checkFiles(), a.checkRules()...)
+	fs = append(fs, a.checkPath()...)
+	fs = append(fs, a.checkMonitor()...)
+	failed, err := a.printFindings(fs)
+	if err != nil {
+		return err
+	}
+	if failed {
+		return exitError(1)
+	}
+	return nil
+}
+
+type doctorCmd struct{}
+
+func (c *doctorCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	var fs []finding
+	fs = append(fs, a.checkFiles()...)
+	fs = append(fs, a.checkRules()...)
+	fs = append(fs, a.checkPath()...)
+	for _, f := range initscript.Check(a.initEnv(), a.initParams()) {
+		where := f.File
+		if where != "" {
+			where += ": "
+		}
+		fs = append(fs, finding{string(f.Level), where + f.Message, f.Fix})
+	}
+	fs = append(fs, a.checkShells()...)
+	fs = append(fs, a.checkMonitor()...)
+	fs = append(fs, a.probes()...)
+	failed, err := a.printFindings(fs)
+	if err != nil {
+		return err
+	}
+	if failed {
+		return exitError(1)
+	}
+	return nil
+}
+
+// checkFiles looks at safeshell's own directory.
+func (a *app) checkFiles() []finding {
+	var fs []finding
+	if _, err := os.Stat(a.paths.Home); err != nil {
+		return []finding{{"fail", fmt.Sprintf("safeshell is not set up: %v", err), "safeshell init"}}
+	}
+	if err := checkPrivate(a.paths.Home); err != nil {
+		fs = append(fs, finding{"fail", err.Error(), "chmod go-w " + shellWord(a.paths.Home)})
+	} else {
+		fs = append(fs, finding{"ok", "files are in " + a.paths.Home, ""})
+	}
+	if err := a.g.ConfigError(); err != nil {
+		fs = append(fs, finding{"fail", "config.yaml is not in force, the defaults are: " + err.Error(), "mend " + a.paths.Config})
+	} else if a.g.Config().FailOpen() {
+		fs = append(fs, finding{"warn", "unreachable_behavior is fail_open: without a monitor or readable rules, commands run", "set unreachable_behavior: fail_closed in " + a.paths.Config})
+	}
+	if err := probeJournal(a.paths.Journal); err != nil {
+		fs = append(fs, finding{"warn", "the journal cannot be written, so decisions leave no trace: " + err.Error(), "make it writable: " + a.paths.Journal})
+	}
+	return fs
+}
+
+// probeJournal opens the journal for writing without writing anything.
+func probeJournal(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (a *app) checkRules() []finding {
+	r, problems := a.g.Rules()
+	var fs []finding
+	for _, p := range problems {
+		level := "warn"
+		if p.Fatal {
+			level = "fail"
+		}
+		fs = append(fs, finding{level, p.String(), p.Fix})
+	}
+	n := map[string]int{}
+	for _, info := range r.List(a.dir()) {
+		if info.Disabled == "" {
+			n[info.Source]++
+		}
+	}
+	var sources []string
+	for s := range n {
+		sources = append(sources, s)
+	}
+	sort.Strings(sources)
+	total := 0
+	user := ""
+	for _, s := range sources {
+		total += n[s]
+		if !strings.HasPrefix(s, "built-in") {
+			user += fmt.Sprintf(", %d from %s", n[s], s)
+		}
+	}
+	return append(fs, finding{"ok", fmt.Sprintf("%d rules are in force%s", total, user), ""})
+}
+
+// checkPath tells whether the shims are met first.
+func (a *app) checkPath() []finding {
+	path := a.getenv("PATH")
+	var fs []finding
+	in := false
+	for _, d := range filepath.SplitList(path) {
+		if filepath.Clean(d) == a.paths.Shims {
+			in = true
+		}
+		if d == "" || !filepath.IsAbs(d) {
+			fs = append(fs, finding{"warn", fmt.Sprintf("PATH holds the relative entry %q: a command in the current directory can take a tool's name", d), "take it out of PATH"})
+		}
+	}
+	entries, err := os.ReadDir(a.paths.Shims)
+	if err != nil || len(entries) == 0 {
+		return append(fs, finding{"fail", "there are no shims in " + a.paths.Shims, "safeshell refresh"})
+	}
+	if !in {
+		return append(fs, finding{"fail", "the shims are not in this shell's PATH, so commands typed here are not judged", `eval "$(safeshell init -)"`})
+	}
+	shadowed := shims.Shadowed(a.paths.Shims, path)
+	var names []string
+	for n := range shadowed {
+		if n != "safeshell" && n != "safeshell-wrapper" {
+			names = append(names, n)
+		}
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		fs = append(fs, finding{"fail", fmt.Sprintf("%s is not judged: %s comes before the shim in PATH", n, shadowed[n]), `put the shims first: eval "$(safeshell init -)"`})
+	}
+	if len(names) == 0 {
+		fs = append(fs, finding{"ok", fmt.Sprintf("%d shims, all first in PATH", len(entries)), ""})
+	}
+	r, _ := a.g.Rules()
+	var without []string
+	for _, n := range r.Names(a.dir()) {
+		if n.FromUser && shims.Which(n.Name, a.lookup) == "" && shims.Linkable(n.Name) {
+			without = append(without, n.Name)
+		}
+	}
+	if len(without) > 0 {
+		fs = append(fs, finding{"warn", "your rules name commands that are not installed: " + strings.Join(without, ", "), "nothing to do, unless a name is mistyped"})
+	}
+	return fs
+}
+
+// checkShells asks each installed shell which rm it would run.
+func (a *app) checkShells() []finding {
+	want := filepath.Join(a.paths.Shims, "rm")
+	if _, err := os.Lstat(want); err != nil {
+		return nil
+	}
+	var fs []finding
+	for _, call := range [][]string{{"bash", "-c"}, {"bash", "-lc"}, {"zsh", "-c"}, {"zsh", "-lc"}, {"fish", "-c"}, {"sh", "-c"}} {
+		exe := shims.Which(call[0], a.lookup)
+		if exe == "" {
+			continue
+		}
+		cmd := exec.Command(exe, call[1], "command -v rm")
+		cmd.Env = a.p.Environ
+		cmd.WaitDelay = time.Second
+		timer := time.AfterFunc(5*time.Second, func() {
+			if cmd.Process != nil {
+				_ = cmd.Process.Kill()
+			}
+		})
+		out, err := cmd.Output()
+		timer.Stop()
+		got := strings.TrimSpace(string(out))
+		if i := strings.LastIndexByte(got, '\n'); i >= 0 {
+			got = got[i+1:]
+		}
+		name := strings.Join(call, " ")
+		switch {
+		case got == want:
+			fs = append(fs, finding{"ok", name + " finds the shims", ""})
+		case err != nil && got == "":
+			fs = append(fs, finding{"warn", fmt.Sprintf("%s did not answer: %v", name, err), "look at its start-up files"})
+		default:
+			fs = append(fs, finding{"warn", fmt.Sprintf("%s would run %s, not the shim", name, got), "safeshell init (its start-up files reset PATH)"})
+		}
+	}
+	return fs
+}
+
+func (a *app) checkMonitor() []finding {
+	s, err := spool.Open(a.paths.Spool)
+	if err != nil {
+		return []finding{{"fail", "nobody can be asked: " + err.Error(), "ls -ld " + shellWord(a.paths.Spool)}}
+	}
+	var fs []finding
+	if err := s.SelfTest(); err != nil {
+		fs = append(fs, finding{"fail", "file locks do not work in " + a.paths.Spool + ": " + err.Error(), "set SAFESHELL_SPOOL to a directory on a local disk"})
+	}
+	if s.MonitorAlive() {
+		return append(fs, finding{"ok", "a monitor is running", ""})
+	}
+	what := "what needs approval is refused"
+	if a.g.Config().FailOpen() {
+		what = "what needs approval runs unasked (fail_open)"
+	}
+	return append(fs, finding{"warn", "no monitor is running; " + what, "safeshell watch (in another terminal)"})
+}
+
+// probes fires what must be stopped. Nothing here can do harm if it is not: the
+// dangerous texts are only judged, and the command that is really run does not
+// exist.
+func (a *app) probes() []finding {
+	var fs []finding
+	for _, p := range []struct {
+		line    string
+		context eval.Context
+		atLeast eval.Action
+	}{
+		{"rm -rf /", eval.Human, eval.Deny},
+		{"rm -rf ~", eval.AI, eval.Deny},
+		{"git push --force origin main", eval.AI, eval.RequireApproval},
+		{"cat ~/.ssh/id_ed25519", eval.AI, eval.RequireApproval},
+	} {
+		v := a.judgeOnly(p.line, p.context)
+		if v.Action < p.atLeast {
+			fs = append(fs, finding{"fail", fmt.Sprintf("%q would not be stopped (%s)", p.line, v.Action), "safeshell check -- " + shellWord(p.line)})
+			continue
+		}
+		fs = append(fs, finding{"ok", fmt.Sprintf("%q: %s by %s", p.line, v.Action, v.Rule), ""})
+	}
+	link := filepath.Join(a.paths.Shims, gate.ProbeName)
+	for _, door := range []struct {
+		name string
+		argv []string
+	}{
+		{"the shim", []string{link, "must", "be", "denied"}},
+		{"the -c wrapper", []string{self(), "-c", gate.ProbeName + " must be denied"}},
+	} {
+		cmd := exec.Command(door.argv[0], door.argv[1:]...)
+		cmd.Env = a.p.Environ
+		out, err := cmd.CombinedOutput()
+		var ee *exec.ExitError
+		if errors.As(err, &ee) && ee.ExitCode() == shims.CodeStopped && strings.Contains(string(out), "[SafeShell] BLOCKED") {
+			fs = append(fs, finding{"ok", door.name + " stops a probe", ""})
+			continue
+		}
+		fs = append(fs, finding{"fail", fmt.Sprintf("%s did not stop a probe (%v)", door.name, err), "safeshell refresh"})
+	}
+	return fs
+}

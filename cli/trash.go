@@ -1,0 +1,326 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"safeshell/shims"
+	"safeshell/trash"
+)
+
+type trashCmd struct {
+	Put     trashPutCmd     `cmd:"" passthrough:"" help:"Move files to the trash; takes rm's options."`
+	List    trashListCmd    `cmd:"" help:"List what is in the trash, newest first."`
+	Restore trashRestoreCmd `cmd:"" help:"Bring files back: the last rm, or by name, path or id."`
+	Purge   trashPurgeCmd   `cmd:"" help:"Delete items for good, by age or one by one."`
+	Empty   trashEmptyCmd   `cmd:"" help:"Delete everything in the trash for good."`
+}
+
+type trashPutCmd struct {
+	Args []string `arg:"" optional:"" help:"rm's options and operands."`
+}
+
+func (c *trashPutCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	return codeError(shims.PutInTrash(a.p, a.g, c.Args))
+}
+
+func (a *app) trashEnv() trash.Env { return shims.TrashEnv(a.p, a.g) }
+
+// trashItems lists the trash; what cannot be read is said and passed over.
+func (a *app) trashItems() ([]trash.Item, trash.Env) {
+	env := a.trashEnv()
+	items, errs := trash.List(env)
+	for _, err := range errs {
+		a.note("safeshell: %v", err)
+	}
+	return items, env
+}
+
+type trashListCmd struct {
+	JSON  bool   `help:"Print one JSON object a line." name:"json"`
+	Size  bool   `help:"Also the size of each (walks directories)." short:"s"`
+	Under string `arg:"" optional:"" help:"Only what was in this directory." type:"path"`
+}
+
+// listedItem is what --json prints of an item.
+type listedItem struct {
+	ID      string     `json:"id"`
+	Path    string     `json:"path"`
+	PathB64 []byte     `json:"path_base64,omitempty"` // when the path is no valid UTF-8
+	Deleted *time.Time `json:"deleted,omitempty"`
+	Trash   string     `json:"trash"`
+	Group   string     `json:"group,omitempty"`
+	Session string     `json:"session,omitempty"`
+	Dir     bool       `json:"dir"`
+	Size    *int64     `json:"size,omitempty"`
+	Problem string     `json:"problem,omitempty"`
+}
+
+func (c *trashListCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	items, env := a.trashItems()
+	if c.Under != "" {
+		under, errs := trash.Select(items, trash.Selection{Under: []string{c.Under}}, time.Now())
+		if len(errs) > 0 {
+			a.note("nothing in the trash was in %s", visible(c.Under))
+			return nil
+		}
+		items = under
+	}
+	if c.Size {
+		trash.Sizes(env, items)
+	}
+	if len(items) == 0 && !c.JSON {
+		a.note("the trash is empty")
+	}
+	var total int64
+	for _, it := range items {
+		if c.JSON {
+			l := listedItem{ID: it.ID, Path: it.Path, Trash: it.DataPath(), Group: it.Group, Session: it.Session, Dir: it.IsDir, Problem: it.Problem}
+			if !it.Deleted.IsZero() {
+				l.Deleted = &it.Deleted
+			}
+			if it.Size >= 0 {
+				l.Size = &it.Size
+			}
+			if !utf8.ValidString(it.Path) {
+				l.PathB64 = []byte(it.Path)
+			}
+			b, err := json.Marshal(l)
+			if err != nil {
+				return err
+			}
+			if err := a.printf("%s\n", b); err != nil {
+				return err
+			}
+			continue
+		}
+		when := "                   "
+		if !it.Deleted.IsZero() {
+			when = it.Deleted.Format("2006-01-02 15:04:05")
+		}
+		name := trash.Show(it.Path)
+		if it.Path == "" {
+			name = "? " + trash.Show(it.DataPath())
+		}
+		if it.IsDir {
+			name += "/"
+		}
+		size := ""
+		if it.Size >= 0 {
+			size = fmt.Sprintf("%9s  ", bytesText(it.Size))
+			total += it.Size
+		}
+		problem := ""
+		if it.Problem != "" {
+			problem = "  (" + visible(it.Problem) + ")"
+		}
+		if err := a.printf("%s  %s  %s%s%s\n", it.ID, when, size, name, problem); err != nil {
+			return err
+		}
+	}
+	if c.Size && !c.JSON && len(items) > 0 {
+		a.note("%d items, %s", len(items), bytesText(total))
+	}
+	return nil
+}
+
+// bytesText is a size for people, in powers of 1024.
+func bytesText(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, i := float64(n)/1024, 0
+	for f >= 1024 && i < len(units)-1 {
+		f, i = f/1024, i+1
+	}
+	return fmt.Sprintf("%.1f %ciB", f, units[i])
+}
+
+// which turns operands into a selection: an id, a path, or a name.
+type which struct {
+	What  []string `arg:"" optional:"" name:"item" help:"Names, paths or ids (trash list)."`
+	Group []string `help:"All of one rm call." placeholder:"ID" sep:"none"`
+	Under []string `help:"All that was in this directory." placeholder:"DIR" sep:"none" type:"path"`
+	Last  bool     `help:"All of the last rm call."`
+}
+
+func (w which) selection(items []trash.Item, dir string) trash.Selection {
+	s := trash.Selection{Groups: w.Group, Under: w.Under, Last: w.Last}
+	ids := map[string]bool{}
+	for _, it := range items {
+		ids[it.ID] = true
+	}
+	for _, x := range w.What {
+		abs := x
+		if !filepath.IsAbs(abs) {
+			abs = filepath.Join(dir, x)
+		}
+		isPath := false
+		for _, it := range items {
+			if it.Path == filepath.Clean(abs) {
+				isPath = true
+				break
+			}
+		}
+		switch {
+		case isPath:
+			s.Paths = append(s.Paths, filepath.Clean(abs))
+		case strings.Contains(x, "/"):
+			s.Paths = append(s.Paths, filepath.Clean(abs))
+		case ids[x]:
+			s.IDs = append(s.IDs, x)
+		default:
+			s.Names = append(s.Names, x)
+		}
+	}
+	return s
+}
+
+// none reports whether nothing was named.
+func (w which) none() bool {
+	return len(w.What)+len(w.Group)+len(w.Under) == 0 && !w.Last
+}
+
+func (a *app) selected(items []trash.Item, s trash.Selection) ([]trash.Item, bool) {
+	chosen, errs := trash.Select(items, s, time.Now())
+	for _, err := range errs {
+		a.note("safeshell: %v", err)
+	}
+	return chosen, len(errs) > 0
+}
+
+type trashRestoreCmd struct {
+	which
+	To        string `help:"Put them into this directory instead of where they were." placeholder:"DIR" type:"path"`
+	Overwrite bool   `help:"Replace a file that is there meanwhile (never a directory)."`
+	Parents   bool   `help:"Make missing directories above, with the modes they had." short:"p"`
+}
+
+func (c *trashRestoreCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	items, env := a.trashItems()
+	sel := c.selection(items, env.Dir)
+	if c.none() {
+		if len(items) == 0 {
+			return errors.New("the trash is empty")
+		}
+		sel.Last = true
+	}
+	chosen, failed := a.selected(items, sel)
+	for _, r := range trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents}) {
+		if r.Err != nil {
+			failed = true
+			a.note("safeshell: %v", r.Err)
+			continue
+		}
+		if err := a.printf("restored %s\n", trash.Show(r.Path)); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return exitError(1)
+	}
+	return nil
+}
+
+type trashPurgeCmd struct {
+	which
+	Older  string `help:"All that were deleted longer ago than this: 30d, 12h (default: the configured keep_days)." placeholder:"AGE"`
+	DryRun bool   `help:"Say what would be deleted; delete nothing." short:"n"`
+	Yes    bool   `help:"Do not ask." short:"y"`
+}
+
+func (c *trashPurgeCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	items, env := a.trashItems()
+	sel := c.selection(items, env.Dir)
+	if c.none() {
+		age := c.Older
+		if age == "" {
+			age = fmt.Sprintf("%dd", a.g.Config().Trash.KeepDays)
+		}
+		now := time.Now()
+		t, err := parseSince(age, now)
+		if err != nil {
+			return usageError{err}
+		}
+		sel.Older = max(now.Sub(t), time.Nanosecond)
+	} else if c.Older != "" {
+		return usageError{errors.New("name items or give --older, not both")}
+	}
+	chosen, failed := a.selected(items, sel)
+	return a.purge(env, chosen, failed, c.DryRun, c.Yes)
+}
+
+type trashEmptyCmd struct {
+	DryRun bool `help:"Say what would be deleted; delete nothing." short:"n"`
+	Yes    bool `help:"Do not ask." short:"y"`
+}
+
+func (c *trashEmptyCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	items, env := a.trashItems()
+	return a.purge(env, items, false, c.DryRun, c.Yes)
+}
+
+// purge deletes items for good, after a question: an agent may not.
+func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) error {
+	if len(items) == 0 {
+		a.note("nothing to delete")
+		return codeIf(failed)
+	}
+	if dry {
+		for _, it := range items {
+			if err := a.printf("would delete %s  %s\n", it.ID, trash.Show(it.Path)); err != nil {
+				return err
+			}
+		}
+		return codeIf(failed)
+	}
+	if caller := a.g.Caller(); caller.Agent != "" {
+		if err := a.mustBeHuman("deleting from the trash for good"); err != nil {
+			return err
+		}
+	}
+	if !yes {
+		if err := a.confirm(fmt.Sprintf("Delete %d items for good?", len(items))); err != nil {
+			return err
+		}
+	}
+	for _, r := range trash.Purge(env, items) {
+		if r.Err != nil {
+			failed = true
+			a.note("safeshell: %v", r.Err)
+			continue
+		}
+		if err := a.printf("deleted %s\n", trash.Show(r.Item.Path)); err != nil {
+			return err
+		}
+	}
+	return codeIf(failed)
+}
+
+func codeIf(failed bool) error {
+	if failed {
+		return exitError(1)
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"safeshell/eval"
+)
+
+type trustCmd struct {
+	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it."`
+}
+
+func (c *trustCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return err
+	}
+	if err := a.mustBeHuman("trusting a repository's rules"); err != nil {
+		return err
+	}
+	files, err := eval.Trust(a.paths, dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := a.printf("trusted %s\n", visible(f.File)); err != nil {
+			return err
+		}
+	}
+	a.note("Each file is trusted as it is now; a changed one must be trusted again.")
+	return nil
+}
+
+type untrustCmd struct {
+	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it."`
+}
+
+func (c *untrustCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return err
+	}
+	if err := a.mustBeHuman("changing what is trusted"); err != nil {
+		return err
+	}
+	files, err := eval.Untrust(a.paths, dir)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		a.note("nothing in %s was trusted", visible(dir))
+	}
+	for _, f := range files {
+		if err := a.printf("no longer trusted: %s\n", visible(f.File)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

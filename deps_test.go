@@ -1,0 +1,113 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a shim links costs time at the start of every guarded command, so the
+// hot path must not reach these (each with its reason).
+var forbiddenOnHotPath = map[string]string{
+	"safeshell/cli":                   "the command line's words",
+	"safeshell/monitor":               "the monitor",
+	"safeshell/mcp":                   "the MCP server",
+	"safeshell/permit":                "upfront permission",
+	"safeshell/initscript":            "the shell set-up",
+	"github.com/alecthomas/kong":      "0.3 ms when linked",
+	"charm.land/":                     "bubbletea, huh and lipgloss: 0.5 ms of package inits",
+	"github.com/charmbracelet/":       "version 1 of these queries the terminal in init",
+	"github.com/mattn/go-runewidth":   "fills a table of all characters in init: tens of milliseconds",
+	"github.com/atotto/clipboard":     "searches PATH in init",
+	"github.com/modelcontextprotocol": "0.6 ms and 6 MB",
+	"net/http":                        "large, and nothing here speaks it",
+	"testing":                         "test code in the program",
+}
+
+func TestHotPathImports(t *testing.T) {
+	deps := goList(t, "-deps", "./shims")
+	for _, d := range deps {
+		for bad, why := range forbiddenOnHotPath {
+			if d == bad || strings.HasPrefix(d, strings.TrimSuffix(bad, "/")+"/") {
+				t.Errorf("shims must not import %s (%s)", d, why)
+			}
+		}
+	}
+}
+
+// Lower packages know nothing of higher ones (DESIGN "Packages").
+func TestPackageOrder(t *testing.T) {
+	order := []string{"cli", "agents", "mcp", "monitor", "initscript", "permit", "shims", "gate", "spool", "eval", "script", "trash", "config"}
+	rank := map[string]int{}
+	for i, p := range order {
+		rank["safeshell/"+p] = i
+	}
+	for p, r := range rank {
+		if _, err := os.Stat(strings.TrimPrefix(p, "safeshell/")); err != nil {
+			continue
+		}
+		for _, imp := range goList(t, "-f", "{{join .Imports \"\\n\"}}", p) {
+			if ri, ok := rank[imp]; ok && ri < r {
+				t.Errorf("%s imports %s, which is above it", p, imp)
+			}
+		}
+	}
+}
+
+// No package does work in init, and each says in its comment what it is for.
+func TestPackageHygiene(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if n := d.Name(); path != "." && (strings.HasPrefix(n, ".") || n == "testdata" || n == "bin" || n == "node_modules") {
+			return filepath.SkipDir
+		}
+		files, _ := filepath.Glob(filepath.Join(path, "*.go"))
+		documented, code := false, 0
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			code++
+			ast, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			documented = documented || ast.Doc.Text() != ""
+			src, err := os.ReadFile(f)
+			if err != nil {
+				return err
+			}
+			if strings.Contains(string(src), "\nfunc init()") {
+				t.Errorf("%s has an init function; pass what it sets up instead", f)
+			}
+		}
+		if code > 0 && !documented {
+			t.Errorf("package %s has no comment that says what it guarantees", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("go is not in PATH")
+	}
+	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v", args, err)
+	}
+	return strings.Fields(string(out))
+}

@@ -1,0 +1,272 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"safeshell/eval"
+	"safeshell/script"
+	"safeshell/spool"
+)
+
+// approve finds out whether a human lets the request run: by a remembered
+// answer, by one given to a higher layer or after an earlier try gave up, or
+// by asking now.
+func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decision, j judgement, start time.Time) Verdict {
+	caller := g.callerOf(req)
+	key := g.keyOf(req, caller)
+	e := entry{decision: d, rule: v.Rule, source: v.Source, reason: v.Message, start: start}
+	grant := func(action, by string) Verdict {
+		if v.Kind != Replace {
+			v.Kind = Run
+		}
+		e.action, e.by = action, by
+		g.journal(req, e)
+		return v
+	}
+
+	grants, err := spool.OpenGrants(g.env.Paths.Grants)
+	if err == nil {
+		if found, ferr := grants.Find(v.Rule, key); ferr == nil && found != nil {
+			g.passDown(req, j, caller)
+			return grant("granted", found.By)
+		}
+	}
+	s, err := spool.Open(g.env.Paths.Spool)
+	if err != nil {
+		return g.cannotAsk(req, v, e, err)
+	}
+	if rule, ok := s.TakePass(g.passKey(req, caller)); ok && (rule == v.Rule || req.Argv == nil) {
+		return grant("passed", "answered above")
+	}
+	if dec, ok := s.TakeLateAnswer(key); ok {
+		return g.obey(req, v, e, j, caller, key, grants, dec)
+	}
+
+	if !s.MonitorAlive() && caller.Context == eval.Human {
+		if t, ok := openForegroundTTY(); ok {
+			defer t.Close()
+			dec := g.askHere(ctx, t, req, v)
+			return g.obey(req, v, e, j, caller, key, grants, dec)
+		}
+	}
+	r := g.request(req, v, d, caller, key)
+	limit := g.patience(req, caller)
+	ctx, stop := spool.WithSignals(ctx)
+	dec, err := s.Ask(ctx, r, spool.AskOptions{
+		Timeout:        limit,
+		WaitForMonitor: g.Config().Approval.WaitForMonitor,
+		Waiting: func(r spool.Request) {
+			if !req.Quiet {
+				fmt.Fprint(g.env.Stderr, waitingText(r.ID, v.Message, v.Rule, limit.String()))
+			}
+			g.journal(req, entry{kind: spool.KindRequest, id: r.ID, action: "asked", rule: v.Rule, reason: v.Message, start: g.env.Now()})
+		},
+	})
+	defer spool.Reraise(ctx)
+	stop()
+	if err != nil {
+		return g.cannotAsk(req, v, e, err)
+	}
+	return g.obey(req, v, e, j, caller, key, grants, dec)
+}
+
+// obey carries out a decision.
+func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller, key spool.Key, grants *spool.Grants, dec spool.Decision) Verdict {
+	e.by, e.id = dec.By, dec.ID
+	e.choice = dec.Choice
+	if dec.Choice != 0 {
+		e.reason = dec.Reason
+	}
+	switch dec.Verdict {
+	case spool.Allowed:
+		if v.Kind != Replace {
+			v.Kind = Run
+		}
+		if grants != nil && (dec.Choice == spool.Session || dec.Choice == spool.Always) {
+			if err := g.remember(grants, req, v, key, dec); err != nil {
+				v.Warnings = append(v.Warnings, "the answer could not be remembered: "+err.Error())
+			}
+		}
+		g.passDown(req, j, caller)
+		e.action = "asked-allow"
+	case spool.Denied:
+		v.Kind, v.Text, e.action = Stop, userDeniedText(dec.Reason, v.Rule, v.Suggest), "asked-deny"
+	case spool.TimedOut:
+		v.Kind, v.Text, e.action = Stop, timedOutText(g.patience(req, caller).String(), v.Message, v.Rule), "timeout"
+	case spool.NoMonitor:
+		if g.Config().FailOpen() {
+			if v.Kind != Replace {
+				v.Kind = Run
+			}
+			v.Warnings = append(v.Warnings, fmt.Sprintf("rule %s asks for approval, but no monitor is running (safeshell watch); unreachable_behavior is fail_open, so the command runs", v.Rule))
+			e.action = "fail-open"
+			break
+		}
+		v.Kind, v.Text, e.action = Stop, noMonitorText(v.Message, v.Rule, v.Suggest), "nomonitor"
+	default:
+		v.Kind, v.Text, e.action = Stop, cancelledText(v.Message, v.Rule), "cancelled"
+	}
+	g.journal(req, e)
+	return v
+}
+
+func (g *Gate) cannotAsk(req Request, v Verdict, e entry, err error) Verdict {
+	if g.Config().FailOpen() {
+		if v.Kind != Replace {
+			v.Kind = Run
+		}
+		v.Warnings = append(v.Warnings, fmt.Sprintf("rule %s asks for approval, but the request could not be made (%v); unreachable_behavior is fail_open, so the command runs", v.Rule, err))
+		e.action = "fail-open"
+	} else {
+		v.Kind, v.Text, e.action = Stop, cannotAskText(err.Error(), v.Message, v.Rule), "deny"
+	}
+	g.journal(req, e)
+	return v
+}
+
+// callerOf is the process's caller, but for what the layer knows better.
+func (g *Gate) callerOf(req Request) Caller {
+	c := Caller{Context: req.Context, Agent: req.Agent, Session: req.Session}
+	if c.Context == "" {
+		c.Context = g.caller.Context()
+	}
+	if c.Agent == "" {
+		c.Agent = g.caller.Agent()
+	}
+	if c.Session == "" {
+		c.Session = g.caller.Session()
+	}
+	return c
+}
+
+func (g *Gate) keyOf(req Request, c Caller) spool.Key {
+	k := spool.Key{UID: os.Geteuid(), Session: c.Session, Dir: req.Dir, Exe: req.Exe}
+	if req.Argv != nil {
+		k.ArgvSHA = spool.ArgvSHA(req.Argv)
+	} else {
+		k.ArgvSHA = spool.LineSHA(req.Line)
+	}
+	return k
+}
+
+// passKey binds what a higher layer has asked to the lower layer's argv. It
+// leaves out the executable, which a text does not tell, and names the command
+// by its base name, since a shell may call the same one by path or not.
+func (g *Gate) passKey(req Request, c Caller) spool.Key {
+	k := spool.Key{UID: os.Geteuid(), Session: passSession(c), Dir: req.Dir}
+	if req.Argv != nil {
+		k.ArgvSHA = spool.ArgvSHA(baseArgv(req.Argv))
+	} else {
+		k.ArgvSHA = spool.LineSHA(req.Line)
+	}
+	return k
+}
+
+// passSession is the session as both a hook and the commands below it can name
+// it: agents whose commands do not carry a session id are told by name alone.
+func passSession(c Caller) string {
+	if c.Agent != "" && !carriesSession(c.Agent) {
+		return c.Agent
+	}
+	return c.Session
+}
+
+func baseArgv(argv []string) []string {
+	out := append([]string{}, argv...)
+	if len(out) > 0 {
+		out[0] = filepath.Base(out[0])
+	}
+	return out
+}
+
+// passTTL is how long an answer given above serves the layer below.
+const passTTL = 60 * time.Second
+
+// passDown lets the commands of an answered line pass the layers below once
+// each: those whose argv is wholly known and that would be asked again.
+func (g *Gate) passDown(req Request, j judgement, caller Caller) {
+	s, err := spool.Open(g.env.Paths.Spool)
+	if err != nil {
+		return
+	}
+	put := func(k spool.Key, rule string) { _ = s.PutPass(k, rule, passTTL) }
+	if req.Layer == Hook && req.Argv == nil {
+		// The wrapper below sees the same line.
+		put(g.passKey(req, caller), j.worst.Rule)
+	}
+	for i, jd := range j.all {
+		if jd.Decision.Action != eval.RequireApproval && !(jd.Decision.Action == eval.Deny && jd.Decision.AllowOverride) {
+			continue
+		}
+		if req.Argv != nil && i == 0 {
+			continue
+		}
+		argv, ok := knownArgv(jd.Command)
+		if !ok {
+			continue
+		}
+		dir, ok := jd.Command.Dir.Text()
+		if !ok {
+			continue
+		}
+		put(g.passKey(Request{Argv: argv, Dir: dir}, caller), jd.Decision.Rule)
+	}
+}
+
+func knownArgv(c script.Command) ([]string, bool) {
+	if len(c.Argv) == 0 || c.Remote != "" {
+		return nil, false
+	}
+	out := make([]string, len(c.Argv))
+	for i, w := range c.Argv {
+		t, ok := w.Text()
+		if !ok {
+			return nil, false
+		}
+		out[i] = t
+	}
+	return out, true
+}
+
+func (g *Gate) remember(grants *spool.Grants, req Request, v Verdict, key spool.Key, dec spool.Decision) error {
+	return grants.Add(spool.NewGrant(v.Rule, key, dec, displayOf(req)))
+}
+
+// request is what is published for the human.
+func (g *Gate) request(req Request, v Verdict, d eval.Decision, c Caller, key spool.Key) spool.Request {
+	now := g.env.Now()
+	limit := g.patience(req, c)
+	return spool.Request{
+		UID: os.Geteuid(), Session: c.Session, Agent: c.Agent, Context: string(c.Context),
+		Layer: string(req.Layer), PID: os.Getpid(), Dir: req.Dir, Exe: req.Exe,
+		Argv: spool.MaskArgv(req.Argv), Line: spool.Mask(req.Line), ArgvSHA: key.ArgvSHA,
+		Rule: v.Rule, Reason: v.Message, Suggest: v.Suggest, Loss: strings.Join(d.Loss, "\n"),
+		Created: now, NotAfter: now.Add(limit),
+	}
+}
+
+// patience is how long to wait for a human: as configured, but never longer
+// than what the agent that asks will wait itself.
+func (g *Gate) patience(req Request, c Caller) time.Duration {
+	t := g.Config().Approval.Timeout
+	if c.Context == eval.AI && req.Layer != Hook && req.Layer != MCP && t > patience {
+		t = patience
+	}
+	if req.MaxWait > 0 && t > req.MaxWait {
+		t = req.MaxWait
+	}
+	return t
+}
+
+// displayOf is the command as one line of text.
+func displayOf(req Request) string {
+	if req.Argv != nil {
+		return script.Quote(req.Argv)
+	}
+	return req.Line
+}

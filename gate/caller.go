@@ -1,0 +1,321 @@
+package gate
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"safeshell/eval"
+)
+
+// A marker is an environment variable by which an agent's commands can be
+// told. Markers tighten and attribute; they never relax, because anyone can
+// set them (reference: agents' hooks and shells, "Who is calling").
+type marker struct {
+	agent   string
+	name    string
+	value   string // exact value wanted; empty: any value but ""
+	session string // variable that holds the session's id
+}
+
+// markers, the most telling first.
+var markers = []marker{
+	{"claude-code", "CLAUDECODE", "", "CLAUDE_CODE_SESSION_ID"},
+	{"claude-code", "CLAUDE_CODE_CHILD_SESSION", "", "CLAUDE_CODE_SESSION_ID"},
+	{"codex", "CODEX_CI", "", "CODEX_SESSION_ID"},
+	{"codex", "CODEX_THREAD_ID", "", "CODEX_SESSION_ID"},
+	{"codex", "CODEX_SANDBOX", "", "CODEX_SESSION_ID"},
+	{"copilot", "COPILOT_CLI", "", "COPILOT_AGENT_SESSION_ID"},
+	{"copilot", "COPILOT_AGENT_SESSION_ID", "", "COPILOT_AGENT_SESSION_ID"},
+	{"cursor", "CURSOR_AGENT", "", "CURSOR_TRACE_ID"},
+	{"qwen", "QWEN_CODE", "", "QWEN_CODE_SESSION_ID"},
+	{"gemini", "GEMINI_CLI", "", ""},
+	{"opencode", "OPENCODE", "", ""},
+	{"crush", "CRUSH", "", ""},
+	{"cline", "CLINE_ACTIVE", "", ""},
+	{"cline", "CLINE_CONNECTOR_CLI_LAUNCH", "", ""},
+	{"amp", "AMP_CURRENT_THREAD_ID", "", "AMP_CURRENT_THREAD_ID"},
+	{"pi", "PI_CODING_AGENT", "", ""},
+	{"goose", "GOOSE_TERMINAL", "", ""},
+	{"antigravity", "ANTIGRAVITY_AGENT", "", ""},
+	{"augment", "AUGMENT_AGENT", "", ""},
+	{"warp", "WARP_AI_AGENT", "", ""},
+	{"replit", "REPL_ID", "", ""},
+	{"windsurf", "CODEIUM_EDITOR_APP_ROOT", "", ""},
+	{"", "AI_AGENT", "", ""},
+	{"", "AGENT", "", ""},
+}
+
+// agentPrograms are process names by which agents without a marker are found
+// among the ancestors.
+var agentPrograms = map[string]string{
+	"aider": "aider", "cline": "cline", "cn": "continue", "goose": "goose",
+	"goosed": "goose", "amp": "amp", "claude": "claude-code", "codex": "codex",
+	"gemini": "gemini", "qwen": "qwen", "opencode": "opencode", "crush": "crush",
+	"copilot": "copilot", "cursor-agent": "cursor", "kiro-cli": "kiro",
+	"qchat": "amazon-q", "droid": "droid", "auggie": "augment", "devin": "devin",
+}
+
+// Caller is who runs a command.
+type Caller struct {
+	Context eval.Context
+	Agent   string // empty for a person
+	Session string // agent's session, else the terminal session
+}
+
+// callerFinder finds the caller at most once, as late as possible: the walk
+// over the ancestors is only done when something depends on it.
+type callerFinder struct {
+	getenv func(string) string
+	proc   string // /proc, tests
+
+	ctxOnce  sync.Once
+	context  eval.Context
+	agent    string
+	session  string // as the environment tells it
+	idOnce   sync.Once
+	fullSess string
+}
+
+func newCallerFinder(getenv func(string) string) *callerFinder {
+	return &callerFinder{getenv: getenv, proc: "/proc"}
+}
+
+// Context returns ai or human.
+func (f *callerFinder) Context() eval.Context {
+	f.ctxOnce.Do(f.find)
+	return f.context
+}
+
+// Agent returns the agent's name, empty for a person.
+func (f *callerFinder) Agent() string {
+	f.ctxOnce.Do(f.find)
+	return f.agent
+}
+
+func (f *callerFinder) find() {
+	f.context = eval.Human
+	for _, m := range markers {
+		v := f.getenv(m.name)
+		if v == "" || (m.value != "" && v != m.value) {
+			continue
+		}
+		f.context, f.agent = eval.AI, m.agent
+		if f.agent == "" {
+			f.agent = agentName(v)
+		}
+		if m.session != "" && f.getenv(m.session) != "" {
+			f.session = f.agent + ":" + f.getenv(m.session)
+		}
+		return
+	}
+	switch f.getenv("SAFESHELL_CONTEXT") {
+	case "ai":
+		f.context, f.agent = eval.AI, "agent"
+		return
+	}
+	for pid := os.Getppid(); pid > 1; {
+		p, err := readProc(f.proc, pid)
+		if err != nil {
+			return
+		}
+		if name := p.agent(); name != "" {
+			f.context, f.agent = eval.AI, name
+			f.session = name + ":" + strconv.Itoa(pid) + "-" + strconv.FormatUint(p.start, 10)
+			return
+		}
+		pid = p.ppid
+	}
+}
+
+// agentName makes a name of AI_AGENT's value: claude-code_2-1-329_agent.
+func agentName(v string) string {
+	v, _, _ = strings.Cut(v, "_")
+	if v == "" || v == "1" || len(v) > 40 {
+		return "agent"
+	}
+	return v
+}
+
+// Session returns what "for this session" means: the agent's own session where
+// it tells one, else the outermost process that carries the agent's marker (or
+// its parent, which is the agent), else the terminal session.
+func (f *callerFinder) Session() string {
+	f.idOnce.Do(func() {
+		f.ctxOnce.Do(f.find)
+		if f.session != "" {
+			f.fullSess = f.session
+			return
+		}
+		if s := f.getenv("SAFESHELL_SESSION"); s != "" && f.context == eval.AI {
+			f.fullSess = f.agent + ":" + s
+			return
+		}
+		if f.context == eval.AI {
+			if s := f.markedAncestor(); s != "" {
+				f.fullSess = s
+				return
+			}
+		}
+		sid, err := unix.Getsid(0)
+		if err != nil || sid <= 0 {
+			sid = os.Getpid()
+		}
+		start := uint64(0)
+		if p, err := readProc(f.proc, sid); err == nil {
+			start = p.start
+		}
+		f.fullSess = "sid:" + strconv.Itoa(sid) + "-" + strconv.FormatUint(start, 10)
+	})
+	return f.fullSess
+}
+
+// markedAncestor names the process above the last ancestor whose environment
+// holds a marker.
+func (f *callerFinder) markedAncestor() string {
+	top := 0
+	for pid := os.Getpid(); pid > 1; {
+		env, err := os.ReadFile(filepath.Join(f.proc, strconv.Itoa(pid), "environ"))
+		if err != nil || !hasMarker(env) {
+			break
+		}
+		p, err := readProc(f.proc, pid)
+		if err != nil {
+			break
+		}
+		top, pid = p.ppid, p.ppid
+	}
+	if top <= 1 {
+		return ""
+	}
+	p, err := readProc(f.proc, top)
+	if err != nil {
+		return ""
+	}
+	return f.agent + ":" + strconv.Itoa(top) + "-" + strconv.FormatUint(p.start, 10)
+}
+
+func hasMarker(environ []byte) bool {
+	for _, kv := range bytes.Split(environ, []byte{0}) {
+		name, v, _ := strings.Cut(string(kv), "=")
+		if v == "" {
+			continue
+		}
+		if name == "SAFESHELL_CONTEXT" && v == "ai" {
+			return true
+		}
+		for _, m := range markers {
+			if m.name == name && (m.value == "" || m.value == v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// process is what /proc tells of one process.
+type process struct {
+	pid, ppid, pgrp, sid, tty int
+	start                     uint64 // clock ticks after boot
+	comm                      string
+	argv                      []string
+}
+
+// readProc reads one process. Errors are those of the files.
+func readProc(proc string, pid int) (process, error) {
+	p := process{pid: pid}
+	b, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return p, err
+	}
+	// The name is in parentheses and may hold any character, so cut at the last.
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || end < open {
+		return p, os.ErrInvalid
+	}
+	p.comm = string(b[open+1 : end])
+	fields := strings.Fields(string(b[end+1:]))
+	if len(fields) < 20 {
+		return p, os.ErrInvalid
+	}
+	p.ppid, _ = strconv.Atoi(fields[1])
+	p.pgrp, _ = strconv.Atoi(fields[2])
+	p.sid, _ = strconv.Atoi(fields[3])
+	p.tty, _ = strconv.Atoi(fields[4])
+	p.start, _ = strconv.ParseUint(fields[19], 10, 64)
+	if c, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "cmdline")); err == nil {
+		p.argv = strings.Split(strings.TrimRight(string(c), "\x00"), "\x00")
+	}
+	return p, nil
+}
+
+// agent returns the agent that this process is, by its name or, for programs
+// of an interpreter, by its script's name.
+func (p process) agent() string {
+	for i, a := range p.argv {
+		if i > 2 {
+			break
+		}
+		if i > 0 && (strings.HasPrefix(a, "-") || !isInterpreter(p.argv[0])) {
+			continue
+		}
+		base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(a), ".js"), ".py")
+		if name := agentPrograms[base]; name != "" {
+			return name
+		}
+	}
+	return agentPrograms[p.comm]
+}
+
+func isInterpreter(argv0 string) bool {
+	b := filepath.Base(argv0)
+	for _, p := range []string{"node", "python", "bun", "deno"} {
+		if strings.HasPrefix(b, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// patience is how long an agent's own command may wait for a human before the
+// agent gives up on it: below Claude Code's 120 s, the shortest default of the
+// agents measured.
+const patience = 100 * time.Second
+
+// cheap returns what is known without reading /proc: the markers, and what an
+// earlier question has found.
+func (f *callerFinder) cheap() (ctx, agent, session string) {
+	if f.fullSess != "" || f.agent != "" {
+		return string(f.context), f.agent, f.fullSess
+	}
+	for _, m := range markers {
+		if v := f.getenv(m.name); v != "" && (m.value == "" || v == m.value) {
+			f.ctxOnce.Do(f.find)
+			return string(f.context), f.agent, f.session
+		}
+	}
+	if f.context != "" {
+		return string(f.context), f.agent, f.session
+	}
+	if f.getenv("SAFESHELL_CONTEXT") == "ai" {
+		return string(eval.AI), "agent", ""
+	}
+	return string(eval.Human), "", ""
+}
+
+// carriesSession reports whether the agent's commands have a variable with the
+// id of its session.
+func carriesSession(agent string) bool {
+	for _, m := range markers {
+		if m.agent == agent && m.session != "" {
+			return true
+		}
+	}
+	return false
+}

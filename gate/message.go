@@ -1,0 +1,77 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"safeshell/spool"
+)
+
+// Messages to the agent or person whose command was stopped. The first is
+// exact (DESIGN "Command line"); the others follow its shape: a tagged header,
+// one fact a line, then what to do.
+
+const blockedEnd = "\nThis operation has been intentionally prevented by SafeShell policy.\nDo not attempt to work around this restriction.\n"
+
+func blockedText(reason, rule, suggest string) string {
+	return head("BLOCKED", reason, rule) + blockedEnd + instead(suggest)
+}
+
+func head(tag, reason, rule string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[SafeShell] %s\n", tag)
+	if reason != "" {
+		fmt.Fprintf(&b, "Reason: %s\n", spool.Visible(reason))
+	}
+	if rule != "" {
+		fmt.Fprintf(&b, "Rule: %s\n", spool.Visible(rule))
+	}
+	return b.String()
+}
+
+func instead(suggest string) string {
+	if suggest == "" {
+		return ""
+	}
+	return "Instead: " + spool.Visible(suggest) + "\n"
+}
+
+func userDeniedText(reason, rule, suggest string) string {
+	if reason == "" {
+		reason = "the user said no and gave no reason"
+	}
+	return head("USER DENIED", reason, rule) +
+		"\nThe user has seen this command and refused it.\nDo not retry it, rephrase it or reach the same end another way. Ask the user what to do instead.\n" +
+		instead(suggest)
+}
+
+func timedOutText(waited, reason, rule string) string {
+	return head("APPROVAL TIMED OUT", reason, rule) +
+		"\nNobody answered within " + waited + ". The command has not run.\nThe request stays open for ten minutes: tell the user to answer it in `safeshell watch`, then run exactly the same command again.\n"
+}
+
+func cancelledText(reason, rule string) string {
+	return head("APPROVAL CANCELLED", reason, rule) +
+		"\nThe command was interrupted while it waited for approval. It has not run.\n"
+}
+
+func waitingText(id, reason, rule, limit string) string {
+	return head("APPROVAL REQUIRED", reason, rule) +
+		fmt.Sprintf("Request: %s\n", id) +
+		"\nThe command waits for the user, for up to " + limit + ".\nTell the user: answer in `safeshell watch`, or in another terminal with `safeshell approve " + id + "` or `safeshell deny " + id + "`.\n"
+}
+
+func noMonitorText(reason, rule, suggest string) string {
+	return head("NO MONITOR", reason, rule) +
+		"\nThis command needs the user's approval, but no monitor is running, so nobody can be asked. It has not run.\nTell the user: run `safeshell watch` in another terminal, then run exactly the same command again.\nDo not attempt to work around this restriction.\n" +
+		instead(suggest)
+}
+
+func cannotAskText(why, reason, rule string) string {
+	return head("BLOCKED", reason, rule) +
+		"\nThis command needs the user's approval, but the request could not be made: " + spool.Visible(why) + ". It has not run.\nTell the user: run `safeshell doctor`.\nDo not attempt to work around this restriction.\n"
+}
+
+func askText(reason, rule, suggest string) string {
+	return head("APPROVAL REQUIRED", reason, rule) + instead(suggest)
+}

@@ -1,0 +1,1 @@
+\builtin alias @NAME@ >/dev/null 2>&1 || \builtin alias @NAME@=@ALIAS@

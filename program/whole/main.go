@@ -1,0 +1,24 @@
+// Command whole is safeshell without its fronts: the program that the split
+// binary carries and runs from memory. Nobody starts it by hand.
+package main
+
+import (
+	"os"
+	"strings"
+
+	"safeshell/cli"
+	"safeshell/shims"
+)
+
+func main() {
+	p := shims.Process{Argv: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	for _, kv := range os.Environ() {
+		// Where the binary is, is for this process alone.
+		if path, ok := strings.CutPrefix(kv, shims.BinaryVar+"="); ok {
+			shims.SetCarrier(path)
+			continue
+		}
+		p.Environ = append(p.Environ, kv)
+	}
+	os.Exit(cli.Run(p))
+}

@@ -1,0 +1,36 @@
+package shims
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Set by entry, before the Go runtime runs: bit n of closedAtStart is set when
+// file n was closed, bit n of ignoredAtStart when signal n was ignored. Both
+// are zero in a build without that entry.
+var closedAtStart, ignoredAtStart uint64
+
+func entry()
+
+// restoreInherited gives the next program what this process was started with
+// and the Go runtime has changed: it opens /dev/null for closed standard files
+// and installs handlers for ignored signals, which exec turns into the default.
+func restoreInherited() {
+	for sig := uintptr(1); sig < 32; sig++ {
+		if ignoredAtStart&(1<<sig) == 0 {
+			continue
+		}
+		act := struct {
+			handler, flags, restorer, mask uintptr
+		}{handler: 1}
+		// A signal that cannot be set stays as it is.
+		_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+	}
+	for fd := 0; fd < 3; fd++ {
+		if closedAtStart&(1<<fd) != 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}

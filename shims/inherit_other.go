@@ -1,0 +1,8 @@
+//go:build !(linux && amd64)
+
+package shims
+
+// restoreInherited does nothing here: what the Go runtime changes at start
+// (closed standard files, ignored signals but HUP and INT) is not known on
+// this system.
+func restoreInherited() {}

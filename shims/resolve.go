@@ -1,0 +1,229 @@
+package shims
+
+import (
+	"bytes"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// defaultPath is searched when PATH is not set, as execvp does.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+
+// Variables that a shim leaves in the environment of the program it starts.
+const (
+	// execVar holds pid, name and directory of the last resolution, so that two
+	// tools' shims that only skip their own directory do not call each other
+	// for ever. It never changes what is judged.
+	execVar = "SAFESHELL_EXEC"
+	// depthVar counts how often a command has started itself through PATH by
+	// forking: hash of name, arguments and directory, and the count.
+	depthVar = "SAFESHELL_DEPTH"
+	maxDepth = 10
+)
+
+// finder searches PATH for a real command, past every entry that is safeshell.
+type finder struct {
+	path string
+	home string // to expand a literal ~ as bash does
+	self []os.FileInfo
+}
+
+func newFinder(getenv func(string) (string, bool)) finder {
+	f := finder{path: defaultPath}
+	if p, ok := getenv("PATH"); ok {
+		f.path = p
+	}
+	f.home, _ = getenv("HOME")
+	// /proc/self/exe is this file even after it was replaced on disk; the
+	// path's file is what new links lead to.
+	for _, p := range []string{"/proc/self/exe", Executable()} {
+		if fi, err := os.Stat(p); err == nil {
+			f.self = append(f.self, fi)
+		}
+	}
+	return f
+}
+
+// BinaryVar names the binary to the program that is run from its memory.
+const BinaryVar = "SAFESHELL_BINARY"
+
+// carrier is the binary that carries this program; empty when it is run from
+// its own file.
+var carrier string
+
+// SetCarrier says which binary carries this program, which was started from
+// memory: links lead there, not to /proc/self/exe.
+func SetCarrier(path string) { carrier = path }
+
+// Executable returns safeshell's own absolute path, "" when not known.
+func Executable() string {
+	if carrier != "" {
+		return carrier
+	}
+	p, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(p, " (deleted)")
+}
+
+// find returns the first real command called name in PATH and the PATH entry
+// that holds it. With after not empty it starts behind that entry, if it is in
+// PATH and something is found there.
+func (f finder) find(name, after string) (exe, entry string) {
+	if after != "" {
+		if i, ok := f.indexOf(after); ok {
+			if exe, entry = f.scan(name, i+1); exe != "" {
+				return exe, entry
+			}
+		}
+	}
+	return f.scan(name, 0)
+}
+
+func (f finder) indexOf(entry string) (int, bool) {
+	for i, e := range filepath.SplitList(f.path) {
+		if e == entry || (e == "" && entry == ".") {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (f finder) scan(name string, from int) (exe, entry string) {
+	rest, i := f.path, 0
+	for {
+		e, more, last := strings.Cut(rest, ":")
+		if i >= from {
+			if p := f.candidate(e, name); p != "" {
+				if e == "" {
+					e = "."
+				}
+				return p, e
+			}
+		}
+		if !last {
+			return "", ""
+		}
+		rest = more
+		i++
+	}
+}
+
+// candidate returns the path of name in the PATH entry e if it can be executed
+// and is not safeshell.
+func (f finder) candidate(e, name string) string {
+	switch {
+	case e == "":
+		e = "."
+	case e == "~":
+		e = f.home
+	case strings.HasPrefix(e, "~/"):
+		e = f.home + e[1:]
+	}
+	p := e + "/" + name
+	var st unix.Stat_t
+	if unix.Stat(p, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ""
+	}
+	if unix.Faccessat(unix.AT_FDCWD, p, unix.X_OK, unix.AT_EACCESS) != nil {
+		return ""
+	}
+	if f.isSelf(p, &st) {
+		return ""
+	}
+	return p
+}
+
+// isSelf reports whether the file is this program: the same file, or a copy.
+func (f finder) isSelf(p string, st *unix.Stat_t) bool {
+	for _, fi := range f.self {
+		s, ok := fi.Sys().(*syscall.Stat_t)
+		if !ok {
+			continue
+		}
+		if s.Dev == st.Dev && s.Ino == st.Ino {
+			return true
+		}
+		if s.Size == st.Size && sameContent(p, "/proc/self/exe") {
+			return true
+		}
+	}
+	return false
+}
+
+func sameContent(a, b string) bool {
+	fa, err := os.Open(a)
+	if err != nil {
+		return false
+	}
+	defer fa.Close()
+	fb, err := os.Open(b)
+	if err != nil {
+		return false
+	}
+	defer fb.Close()
+	ba, bb := make([]byte, 1<<16), make([]byte, 1<<16)
+	for {
+		na, ea := io.ReadFull(fa, ba)
+		nb, eb := io.ReadFull(fb, bb)
+		if na != nb || !bytes.Equal(ba[:na], bb[:nb]) {
+			return false
+		}
+		if ea != nil || eb != nil {
+			return ea == eb
+		}
+	}
+}
+
+// lastEntry returns the PATH entry that this very process (same pid, so one
+// chain of execs) has already used for name; "" when there is none.
+func lastEntry(v, name string, pid int) string {
+	p, rest, ok := strings.Cut(v, ":")
+	if !ok || p != strconv.Itoa(pid) {
+		return ""
+	}
+	n, dir, ok := strings.Cut(rest, ":")
+	if !ok || n != name {
+		return ""
+	}
+	return dir
+}
+
+// nextDepth returns the new value of depthVar for running argv in dir, and how
+// often the same command has started itself already.
+func nextDepth(v string, argv []string, dir string) (string, int) {
+	h := fnv.New64a()
+	for _, a := range argv {
+		io.WriteString(h, a)
+		h.Write([]byte{0})
+	}
+	io.WriteString(h, dir)
+	sum := strconv.FormatUint(h.Sum64(), 36)
+	n := 0
+	if s, c, ok := strings.Cut(v, ":"); ok && s == sum {
+		n, _ = strconv.Atoi(c)
+	}
+	return sum + ":" + strconv.Itoa(n+1), n
+}
+
+// setenv returns environ with name set to value; the other entries keep their
+// order and their bytes.
+func setenv(environ []string, name, value string) []string {
+	kv := name + "=" + value
+	for i, e := range environ {
+		if strings.HasPrefix(e, name+"=") {
+			out := append([]string{}, environ...)
+			out[i] = kv
+			return out
+		}
+	}
+	return append(environ[:len(environ):len(environ)], kv)
+}

@@ -1,0 +1,221 @@
+package shims
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"safeshell/config"
+	"safeshell/gate"
+	"safeshell/spool"
+	"safeshell/trash"
+)
+
+// Exit codes that safeshell itself gives (DESIGN "Command line").
+const (
+	CodeStopped  = 126 // stopped by safeshell
+	CodeNotFound = 127 // no such command
+	CodeUsage    = 2
+)
+
+// Process is what a front sees of the process that it is.
+type Process struct {
+	Argv           []string
+	Environ        []string
+	Stdin          *os.File
+	Stdout, Stderr io.Writer
+	Identity       Identity
+}
+
+func (p Process) lookup(name string) (string, bool) {
+	return gate.Env{Environ: p.Environ}.Lookup(name)
+}
+
+func (p Process) getenv(name string) string {
+	v, _ := p.lookup(name)
+	return v
+}
+
+// paths are safeshell's places: those of the link's home where it has one.
+func (p Process) paths() (config.Paths, error) {
+	getenv := p.getenv
+	if h := p.Identity.Home; h != "" {
+		getenv = func(n string) string {
+			if n == "SAFESHELL_HOME" {
+				return h
+			}
+			return p.getenv(n)
+		}
+	}
+	return config.Locate(getenv)
+}
+
+func (p Process) gate(paths config.Paths) *gate.Gate {
+	return gate.New(gate.Env{Environ: p.Environ, Paths: paths, Binary: Executable(), Stderr: p.Stderr, Now: time.Now})
+}
+
+func (p Process) errorf(format string, a ...any) {
+	fmt.Fprintf(p.Stderr, "safeshell: %s\n", fmt.Sprintf(format, a...))
+}
+
+// workingDir returns the physical working directory; "" when it is gone.
+func workingDir() string {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Getcwd(buf)
+	if err != nil || n < 2 || buf[0] != '/' {
+		return ""
+	}
+	return string(buf[:n-1])
+}
+
+// RunShim judges the command that the link stands for and execs the real one
+// in place. It returns an exit code only if nothing was exec'd.
+func RunShim(p Process) int {
+	name := p.Identity.Name
+	f := newFinder(p.lookup)
+	exe, entry := f.find(name, lastEntry(p.getenv(execVar), name, os.Getpid()))
+	dir := workingDir()
+	argv := append([]string{name}, tail(p.Argv)...)
+	depth, n := nextDepth(p.getenv(depthVar), argv, dir)
+	if n >= maxDepth {
+		p.errorf("%s started itself %d times through PATH and was stopped; another tool's shim calls back: run `safeshell doctor`", name, n)
+		return CodeStopped
+	}
+	paths, err := p.paths()
+	if err != nil {
+		p.errorf("%s: %v", name, err)
+		return CodeStopped
+	}
+	g := p.gate(paths)
+	v := g.Judge(context.Background(), gate.Request{Layer: gate.Shim, Argv: argv, Dir: dir, Exe: exe})
+	p.warn(v)
+	switch v.Kind {
+	case gate.Stop:
+		io.WriteString(p.Stderr, v.Text)
+		return CodeStopped
+	case gate.Replace:
+		return p.replace(g, f, v, exe, entry, depth)
+	}
+	return p.exec(exe, entry, name, p.Argv, depth)
+}
+
+func tail(argv []string) []string {
+	if len(argv) == 0 {
+		return nil
+	}
+	return argv[1:]
+}
+
+func (p Process) warn(v gate.Verdict) {
+	for _, w := range v.Warnings {
+		p.errorf("%s", w)
+	}
+}
+
+// replace runs what a command was redirected to.
+func (p Process) replace(g *gate.Gate, f finder, v gate.Verdict, exe, entry, depth string) int {
+	name := p.Identity.Name
+	if v.Trash {
+		res := trash.Put(TrashEnv(p, g), trashConfig(g), name, v.Argv, exe)
+		g.JournalTrash(res.Group, len(res.Moved))
+		if !res.ExecReal {
+			return res.Code
+		}
+		// rm names itself in its messages: by its own name, not by the shim's path.
+		return p.exec(exe, entry, name, append([]string{name}, tail(p.Argv)...), depth)
+	}
+	target := v.Argv[0]
+	if target == name && exe != "" {
+		// A redirect to the same command with other arguments.
+		return p.exec(exe, entry, name, append([]string{p.Argv[0]}, v.Argv[1:]...), depth)
+	}
+	texe, tentry := target, ""
+	if !strings.Contains(target, "/") {
+		texe, tentry = f.find(target, "")
+	}
+	if texe == "" {
+		p.errorf("%s is redirected to %s (rule %s), but there is no such command in PATH; mend redirect_to in %s", name, target, v.Rule, v.Source)
+		return CodeNotFound
+	}
+	return p.exec(texe, tentry, filepath.Base(target), v.Argv, depth)
+}
+
+// PutInTrash is `safeshell trash put args...`: rm's command line, named as a user
+// knows it in messages. It returns the exit code.
+func PutInTrash(p Process, g *gate.Gate, args []string) int {
+	exe, entry := newFinder(p.lookup).find("rm", "")
+	res := trash.Put(TrashEnv(p, g), trashConfig(g), "rm", args, exe)
+	if !res.ExecReal {
+		return res.Code
+	}
+	return p.exec(exe, entry, "rm", append([]string{"rm"}, args...), "")
+}
+
+// TrashEnv is the trash's view of this process.
+func TrashEnv(p Process, g *gate.Gate) trash.Env {
+	paths := g.Paths()
+	return trash.Env{
+		Getenv: p.getenv, Environ: p.Environ, Dir: workingDir(), Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr,
+		StdinTTY: isTerminal(p.Stdin), Now: time.Now, UID: os.Geteuid(), Home: paths.User,
+		SafeshellHome: paths.Home, Session: g.SessionHint(),
+	}
+}
+
+func trashConfig(g *gate.Gate) trash.Config {
+	c := g.Config().Trash
+	return trash.Config{KeepDays: c.KeepDays, MaxBytes: c.MaxBytes}
+}
+
+func isTerminal(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// exec replaces this process by the real command. It returns only on failure.
+func (p Process) exec(exe, entry, name string, argv []string, depth string) int {
+	if exe == "" {
+		p.errorf("%s: command not found (only safeshell's shim is in PATH); if it was removed: safeshell refresh", spool.Visible(name))
+		return CodeNotFound
+	}
+	env := p.Environ
+	if entry != "" {
+		env = setenv(env, execVar, fmt.Sprintf("%d:%s:%s", os.Getpid(), name, entry))
+	}
+	if depth != "" {
+		env = setenv(env, depthVar, depth)
+	}
+	if len(argv) == 0 {
+		argv = []string{name}
+	}
+	return p.execve(exe, argv, env)
+}
+
+// execve is exec(2), with execvp's rule for scripts without a first line. It
+// returns only on failure.
+func (p Process) execve(exe string, argv, env []string) int {
+	restoreInherited()
+	err := unix.Exec(exe, argv, env)
+	if errors.Is(err, unix.ENOEXEC) {
+		err = unix.Exec("/bin/sh", append([]string{"sh", exe}, argv[1:]...), env)
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		p.errorf("%s: %v (is its interpreter there? see its first line)", exe, err)
+		return CodeNotFound
+	case errors.Is(err, unix.E2BIG):
+		p.errorf("%s: the arguments and the environment are too long for the system (%v)", exe, err)
+		return CodeStopped
+	}
+	p.errorf("%s: %v", exe, err)
+	return CodeStopped
+}

@@ -1,0 +1,68 @@
+package spool
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bootNow is the time since boot with suspend counted, the same for every
+// process of the machine.
+func bootNow() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts)
+	}
+	return time.Duration(ts.Nano())
+}
+
+// bootID names this boot; empty when it is not to be had, and then nothing
+// that must not outlive the boot is accepted.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// identify fills in the asking process (proc(5), /proc/pid/stat).
+func identify(r *Request) {
+	r.PID = os.Getpid()
+	r.PIDNS, _ = os.Readlink("/proc/self/ns/pid")
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return
+	}
+	// The name in parentheses may hold spaces and parentheses.
+	i := bytes.LastIndexByte(stat, ')')
+	f := strings.Fields(string(stat[i+1:])) // f[0] is field 3
+	if len(f) < 20 {
+		return
+	}
+	r.SID, _ = strconv.Atoi(f[3])
+	r.StartTicks, _ = strconv.ParseUint(f[19], 10, 64)
+	if r.TTY == "" {
+		dev, _ := strconv.ParseInt(f[4], 10, 64)
+		r.TTY = ttyName(uint64(uint32(dev)))
+	}
+}
+
+// ttyName is the terminal of a tty_nr of proc(5), empty for other devices.
+func ttyName(dev uint64) string {
+	major, minor := unix.Major(dev), unix.Minor(dev)
+	switch {
+	case major >= 136 && major <= 143:
+		return fmt.Sprintf("/dev/pts/%d", (major-136)<<20+minor)
+	case major == 4 && minor > 0 && minor < 64:
+		return fmt.Sprintf("/dev/tty%d", minor)
+	case major == 4 && minor >= 64:
+		return fmt.Sprintf("/dev/ttyS%d", minor-64)
+	}
+	return ""
+}

@@ -1,0 +1,274 @@
+package spool
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
+)
+
+// Limits of the journal.
+const (
+	maxCommand  = 2 << 10  // bytes of a command in the journal and in grants
+	maxEntry    = 64 << 10 // bytes of a line; readers skip longer ones
+	journalSize = 10 << 20
+	journalKeep = 5 // rotated files beside the current one
+)
+
+// Kind is the kind of a journal entry.
+type Kind string
+
+// The kinds. An answer is flushed to disk before Append returns.
+const (
+	KindDecision Kind = "decision" // what was done with a command
+	KindRequest  Kind = "request"  // a human is asked
+	KindAnswer   Kind = "answer"   // a human answered
+	KindTrash    Kind = "trash"    // something went to the trash or came back
+	KindNote     Kind = "note"     // anything else worth keeping
+)
+
+// Entry is one line of the journal. Append fills in V and, if they are empty,
+// Time and PID; it masks secrets in Command, Reason and Notes and cuts Command
+// to 2 KB.
+type Entry struct {
+	V       int       `json:"v"`
+	Time    time.Time `json:"time"`
+	Kind    Kind      `json:"kind"`
+	ID      string    `json:"id,omitempty"`     // of the request
+	Action  string    `json:"action,omitempty"` // allow, redirect, deny, asked-allow, asked-deny, timeout, nomonitor, fail-open, ...
+	Rule    string    `json:"rule,omitempty"`
+	Source  string    `json:"source,omitempty"` // where the rule comes from
+	Command string    `json:"command,omitempty"`
+	Dir     string    `json:"dir,omitempty"`
+	Layer   string    `json:"layer,omitempty"`
+	Context string    `json:"context,omitempty"`
+	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session,omitempty"`
+	PID     int       `json:"pid,omitempty"`
+	Choice  Choice    `json:"choice,omitempty"`
+	By      string    `json:"by,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+	Waited  float64   `json:"waited_s,omitempty"` // seconds
+	Notes   []string  `json:"notes,omitempty"`
+}
+
+// Journal is the log of decisions: one JSON object per line, appended by many
+// processes at once, rotated by size.
+//
+// Writers share a lock on the current file, rotation holds it alone, and after
+// getting the lock both check that the file is still the current one. So no
+// line is torn by a rotation or lands in a file that is about to be removed.
+type Journal struct {
+	path string
+	uid  int
+	size int64 // rotate at
+	keep int
+	wall func() time.Time
+
+	patience   time.Duration // with a rotation that does not end
+	newWatcher func() (*fsnotify.Watcher, error)
+}
+
+// OpenJournal returns the journal whose current file is path. Nothing is
+// touched before the first Append.
+func OpenJournal(path string) *Journal {
+	return &Journal{
+		path: filepath.Clean(path), uid: os.Geteuid(), size: journalSize, keep: journalKeep,
+		wall: time.Now, patience: time.Second, newWatcher: fsnotify.NewWatcher,
+	}
+}
+
+// Path is the current file.
+func (j *Journal) Path() string { return j.path }
+
+// Append writes e as one line. It never waits for more than about a second: a
+// full disk, a foreign file or a stuck lock is an error, and what to do then is
+// the caller's decision.
+func (j *Journal) Append(e Entry) error {
+	line, err := j.encode(e)
+	if err != nil {
+		return j.failed(err)
+	}
+	f, err := j.open(unix.LOCK_SH, j.patience)
+	if err != nil {
+		return j.failed(err)
+	}
+	defer f.Close()
+	size, err := j.write(f, line)
+	if err == nil && e.Kind == KindAnswer {
+		err = f.Sync()
+	}
+	if err != nil {
+		return j.failed(err)
+	}
+	if size >= j.size {
+		f.Close() // locks are not upgraded: that could lose it to another
+		j.rotate()
+	}
+	return nil
+}
+
+func (j *Journal) failed(err error) error {
+	fix := "run: safeshell doctor"
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		fix = "make room, see: df -h " + quote(filepath.Dir(j.path))
+	}
+	return fmt.Errorf("the journal cannot be written: %w; %s", err, fix)
+}
+
+// encode makes the line, with everything in it of a bounded size.
+func (j *Journal) encode(e Entry) ([]byte, error) {
+	e.V = 1
+	if e.Time.IsZero() {
+		e.Time = j.wall()
+	}
+	e.Time = e.Time.Round(0)
+	if e.PID == 0 {
+		e.PID = os.Getpid()
+	}
+	e.Command, _ = cutMiddle(escapeInvalid(Mask(e.Command)), maxCommand)
+	e.Reason = escapeInvalid(Mask(e.Reason))
+	for _, s := range []*string{&e.Rule, &e.Source, &e.Dir, &e.Layer, &e.Context, &e.Agent, &e.Session, &e.By, &e.Reason, &e.ID, &e.Action} {
+		*s, _ = cutMiddle(escapeInvalid(*s), maxReason/2)
+	}
+	if len(e.Notes) > 16 {
+		e.Notes = append(e.Notes[:16:16], fmt.Sprintf("%d notes left out", len(e.Notes)-16))
+	}
+	notes := make([]string, len(e.Notes))
+	for i, n := range e.Notes {
+		notes[i], _ = cutMiddle(escapeInvalid(Mask(n)), maxReason/8)
+	}
+	e.Notes = notes
+	line, err := encode(e)
+	if err == nil && len(line) > maxEntry {
+		// Only control characters, six bytes each in JSON, grow so much.
+		e.Notes, e.Reason = nil, Visible(e.Reason)
+		e.Command, e.Dir = Visible(e.Command), Visible(e.Dir)
+		line, err = encode(e)
+	}
+	return line, err
+}
+
+// escapeInvalid writes bytes that are not UTF-8 as \xff: JSON would merge them.
+func escapeInvalid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		} else {
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// open returns the current file, locked. It is made when it is not there.
+func (j *Journal) open(how int, patience time.Duration) (*os.File, error) {
+	deadline := time.Now().Add(patience)
+	pause := 50 * time.Microsecond
+	for {
+		// O_NONBLOCK: never wait for the reader of a FIFO.
+		f, err := os.OpenFile(j.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = makeParents(filepath.Dir(j.path)); err == nil && time.Now().Before(deadline) {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err = checkNew(f, j.uid); err == nil {
+			err = flock(f, how|unix.LOCK_NB)
+		}
+		if err == nil && sameFile(f, j.path) {
+			return f, nil
+		}
+		f.Close()
+		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, err
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%s is locked by another process; see: fuser %s", Visible(j.path), quote(j.path))
+		}
+		time.Sleep(pause)
+		pause = min(pause*2, 5*time.Millisecond)
+	}
+}
+
+// write appends line with one system call and returns the size of the file. A
+// fragment that a full disk left at the end gets a line of its own first.
+func (j *Journal) write(f *os.File, line []byte) (int64, error) {
+	fi, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size := fi.Size()
+	if size > 0 {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	_, err = f.Write(line)
+	return size + int64(len(line)), err
+}
+
+// rotate renames the current file to .1 and so on. It gives up when others are
+// writing: the next of them tries again.
+func (j *Journal) rotate() {
+	f, err := j.open(unix.LOCK_EX, 50*time.Millisecond)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || fi.Size() < j.size {
+		return
+	}
+	// Move up what lies below the first free number: there are fewer files
+	// yet, or a rotation was killed half way. Without one the oldest goes.
+	free := 1
+	for free < j.keep && exists(j.rotated(free)) {
+		free++
+	}
+	for i := free; i > 1; i-- {
+		if os.Rename(j.rotated(i-1), j.rotated(i)) != nil {
+			return
+		}
+	}
+	_ = os.Rename(j.path, j.rotated(1)) // last: it lets writers make a new one
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func (j *Journal) rotated(i int) string { return fmt.Sprintf("%s.%d", j.path, i) }
+
+// decodeEntry reads one line. Fields of newer versions are ignored.
+func decodeEntry(line []byte) (Entry, error) {
+	var e Entry
+	if len(line) > maxEntry {
+		return e, fmt.Errorf("line of %d bytes", len(line))
+	}
+	if err := json.Unmarshal(line, &e); err != nil {
+		return Entry{}, err
+	}
+	if e.Time.IsZero() || e.Kind == "" {
+		return Entry{}, errors.New("not a journal entry")
+	}
+	return e, nil
+}

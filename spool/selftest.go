@@ -1,0 +1,84 @@
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// SelfTest proves that locks work on the spool's file system (spool.md section
+// 10): a lock held by another process must be seen, and must be gone when that
+// process is killed. Docker Desktop's shared folders and some network mounts
+// fail it; the error says what to do.
+//
+// The other process is a plain sleep that inherits the locked file, so that no
+// code of ours runs in it. Where there is none, two open files stand in.
+func (s *Spool) SelfTest() error {
+	path := s.path("tmp", "f-"+newID(s.wall()))
+	defer os.Remove(path)
+	if err := s.selfTest(path); err != nil {
+		return fmt.Errorf("%w: file locks do not work in %s: %w; set SAFESHELL_SPOOL to a directory on a local disk, on both sides", ErrUnusable, Visible(s.dir), err)
+	}
+	return nil
+}
+
+func (s *Spool) selfTest(path string) error {
+	owner, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	defer owner.Close()
+	if err := flock(owner, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return err
+	}
+	end := owner.Close // without another process: ours lets go
+	if child := sleeper(owner); child != nil {
+		owner.Close() // the child's copy keeps the lock
+		end = func() error {
+			err := child.Process.Kill()
+			_ = child.Wait()
+			return err
+		}
+	}
+	seen := s.lockSeen(path)
+	if err := end(); err != nil {
+		return err
+	}
+	if !seen {
+		return errors.New("a lock of another process is not seen")
+	}
+	for i := 0; s.lockSeen(path); i++ {
+		if i == 100 {
+			return errors.New("the lock of a dead process stays")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil
+}
+
+// sleeper starts a process that does nothing but keep f open for a minute; nil
+// if there is no such program. Nothing but a kill or that minute ends it.
+func sleeper(f *os.File) *exec.Cmd {
+	for _, sleep := range []string{"/bin/sleep", "/usr/bin/sleep"} {
+		cmd := exec.Command(sleep, "60")
+		cmd.Env = []string{}
+		cmd.ExtraFiles = []*os.File{f}
+		if cmd.Start() == nil {
+			return cmd
+		}
+	}
+	return nil
+}
+
+func (s *Spool) lockSeen(path string) bool {
+	f, err := os.OpenFile(path, readOnly, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(flock(f, unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK)
+}

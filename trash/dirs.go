@@ -1,0 +1,231 @@
+package trash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
+)
+
+// homeTrash is where the home trash is or would be: $XDG_DATA_HOME/Trash,
+// default ~/.local/share/Trash. Under sudo with the caller's HOME that would
+// be somebody else's directory; for root it is then root's own home, for
+// others there is none.
+func (e Env) homeTrash() (string, error) {
+	var err error
+	if x := e.getenv("XDG_DATA_HOME"); filepath.IsAbs(x) {
+		if err = e.ownsNearest(filepath.Clean(x), false); err == nil {
+			return filepath.Join(x, "Trash"), nil
+		}
+	}
+	if filepath.IsAbs(e.Home) {
+		if err = e.ownsNearest(filepath.Clean(e.Home), true); err == nil {
+			return filepath.Join(e.Home, ".local/share/Trash"), nil
+		}
+	} else if err == nil {
+		err = errors.New("no home directory is known")
+	}
+	if e.UID == 0 {
+		if u, uerr := user.LookupId("0"); uerr == nil && filepath.IsAbs(u.HomeDir) && u.HomeDir != e.Home {
+			if e.ownsNearest(u.HomeDir, true) == nil {
+				return filepath.Join(u.HomeDir, ".local/share/Trash"), nil
+			}
+		}
+	}
+	return "", err
+}
+
+// ownsNearest: the directory, or where it does not exist (and need not) the
+// nearest one above it, belongs to the user.
+func (e Env) ownsNearest(dir string, exists bool) error {
+	for p := dir; ; p = filepath.Dir(p) {
+		fi, err := statAt(atFDCWD, p)
+		if err == nil {
+			if int(fi.uid) != e.UID {
+				return &distrust{p, fmt.Sprintf("it belongs to user %d, not to %d", fi.uid, e.UID), ""}
+			}
+			return nil
+		}
+		if err != unix.ENOENT || p == "/" || exists {
+			return &pathError{"stat", p, err}
+		}
+	}
+}
+
+// nearestMount is the mount that path is on, or would be created on.
+func nearestMount(path string) (uint64, error) {
+	for p := path; ; p = filepath.Dir(p) {
+		fi, err := statAt(atFDCWD, p)
+		if err == nil {
+			return fi.mnt, nil
+		}
+		if err != unix.ENOENT || p == "/" {
+			return 0, &pathError{"stat", p, err}
+		}
+	}
+}
+
+// makeHome creates the home trash with what is missing above it, and opens it.
+func makeHome(path string, uid int) (*store, error) {
+	s, err := openStore(path, "", uid, true, false)
+	if err == nil || !errors.Is(err, unix.ENOENT) {
+		return s, err
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		var no unix.Errno
+		if errors.As(err, &no) {
+			return nil, &pathError{"mkdir", path, no}
+		}
+		return nil, err
+	}
+	return openStore(path, "", uid, true, false)
+}
+
+// topTrash opens the trash of a top directory: .Trash/$uid if an
+// administrator made a proper .Trash, else .Trash-$uid. warn tells of a check
+// that failed. With create, $uid or .Trash-$uid is made where missing; without,
+// a missing one is ENOENT.
+func topTrash(top, fstype string, uid int, create bool) (s *store, warn, err error) {
+	loose := modelessFS(fstype)
+	shared := filepath.Join(top, ".Trash")
+	id := strconv.Itoa(uid)
+	if fi, err := lstatAt(atFDCWD, shared); err == nil {
+		switch {
+		case !fi.isDir():
+			warn = &distrust{shared, "it is not a directory (a symbolic link is not followed)", ""}
+		case fi.mode&unix.S_ISVTX == 0:
+			warn = &distrust{shared, "it has no sticky bit", "sudo chmod 1777 " + Quote(shared, false)}
+		default:
+			s, err := openTop(filepath.Join(shared, id), top, uid, create, loose)
+			if err == nil {
+				return s, nil, nil
+			}
+			var d *distrust
+			if errors.As(err, &d) {
+				warn = err
+			}
+		}
+	}
+	s, err = openTop(filepath.Join(top, ".Trash-"+id), top, uid, create, loose)
+	return s, warn, err
+}
+
+func openTop(path, top string, uid int, create, loose bool) (*store, error) {
+	s, err := openStore(path, top, uid, create, loose)
+	if err == nil || !create || !errors.Is(err, unix.ENOENT) {
+		return s, err
+	}
+	if err := again(func() error { return unix.Mkdir(path, 0o700) }); err != nil && err != unix.EEXIST {
+		return nil, &pathError{"mkdir", path, err}
+	}
+	if s, err = openStore(path, top, uid, create, loose); err != nil {
+		return nil, err
+	}
+	// The top directory may be the root of somebody's work tree (a bind mount
+	// in a container): keep "git add -A" off the trash.
+	if fd, err := openAt(s.fd, ".gitignore", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600); err == nil {
+		unix.Write(fd, []byte("*\n"))
+		unix.Close(fd)
+	}
+	return s, nil
+}
+
+// stores opens all trash directories of the user that exist: the home trash
+// and those of all mounted filesystems, each once even if it can be reached
+// through several mounts. Errors tell of those that are not used and why.
+func (e Env) stores() (ss []*store, errs []error) {
+	seen := map[[2]uint64]bool{}
+	add := func(s *store) {
+		fi, err := statFd(s.fd)
+		k := [2]uint64{fi.dev, fi.ino}
+		if err != nil || seen[k] {
+			s.close()
+			return
+		}
+		seen[k] = true
+		ss = append(ss, s)
+	}
+	if h, err := e.homeTrash(); err != nil {
+		errs = append(errs, err)
+	} else if s, err := openStore(h, "", e.UID, false, false); err == nil {
+		add(s)
+	} else if !errors.Is(err, unix.ENOENT) {
+		errs = append(errs, err)
+	}
+	ms, err := readMounts(e.mountInfo())
+	if err != nil {
+		errs = append(errs, fmt.Errorf("cannot tell which filesystems are mounted: %w", err))
+	}
+	for _, m := range ms {
+		if pseudoFS(m.fstype) || uidlessFS(m.fstype) {
+			continue
+		}
+		loose := modelessFS(m.fstype)
+		id := strconv.Itoa(e.UID)
+		shared := filepath.Join(m.point, ".Trash")
+		if fi, err := lstatAt(atFDCWD, shared); err == nil {
+			s, err := openStore(filepath.Join(shared, id), m.point, e.UID, false, loose)
+			switch {
+			case err == nil && fi.isDir() && fi.mode&unix.S_ISVTX != 0:
+				add(s)
+			case err == nil:
+				s.close()
+				errs = append(errs, &distrust{shared, "it is not a directory with the sticky bit", ""})
+			case !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.EACCES):
+				errs = append(errs, err)
+			}
+		}
+		s, err := openStore(filepath.Join(m.point, ".Trash-"+id), m.point, e.UID, false, loose)
+		switch {
+		case err == nil:
+			add(s)
+		case !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.EACCES):
+			errs = append(errs, err)
+		}
+	}
+	return ss, errs
+}
+
+func closeAll(ss []*store) {
+	for _, s := range ss {
+		s.close()
+	}
+}
+
+// lockName is the file in a trash that purge and restore lock, and a put that
+// copies shares.
+const lockName = ".safeshell.lock"
+
+// lockWait is how long another purge or restore is waited for.
+const lockWait = 30 * time.Second
+
+// lock keeps other restores and purges (and, unless shared, copying puts) away
+// from the trash until the returned function is called.
+func (s *store) lock(shared bool) (unlock func(), err error) {
+	f := flock.New(filepath.Join(s.path, lockName), flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW))
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	try := f.TryLockContext
+	if shared {
+		try = f.TryRLockContext
+	}
+	for {
+		ok, err := try(ctx, 50*time.Millisecond)
+		switch {
+		case ok:
+			return func() { f.Unlock() }, nil
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, fmt.Errorf("the trash %s is in use by another restore or purge; try again when that has ended", Show(s.path))
+		default:
+			return nil, fmt.Errorf("cannot lock the trash %s: %w", Show(s.path), err)
+		}
+	}
+}

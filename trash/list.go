@@ -1,0 +1,383 @@
+package trash
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Item is one thing in a trash.
+type Item struct {
+	ID       string    // short, unique among all items; changes when a name is used again
+	Name     string    // its name in the trash, in files/ and before .trashinfo in info/
+	TrashDir string    // the trash it is in
+	TopDir   string    // the top directory of that trash; "" for the home trash
+	Path     string    // where it was, absolute; "" if that is not known (see Problem)
+	Deleted  time.Time // local time to the second; zero if not known
+	Group    string    // the call that trashed it; "" if that was another program's
+	Cwd      string    // where that call was made
+	Session  string    // whose that call was
+	Class    int       // 2 if it can be made again (kept for 24 hours), else 0
+	IsDir    bool
+	Size     int64  // bytes of disk; -1 until Sizes has told
+	Problem  string // why it cannot be restored to where it was, or ""
+
+	orphan  bool  // there is data, but no information file
+	micro   int64 // when it was deleted, as exactly as is known; 0 if it is not
+	parents []uint32
+}
+
+// DataPath is where the item is now.
+func (it Item) DataPath() string { return filepath.Join(it.TrashDir, "files", it.Name) }
+
+// when is the time of the deletion. The group tells more than the second that
+// is written down.
+func (it Item) when() time.Time {
+	if it.micro == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(it.micro)
+}
+
+// List reads all trash directories of the user: newest items first. It takes
+// time in proportion to their number and looks at no item's content. Errors
+// tell of trash directories that could not be read or are not trusted.
+func List(e Env) ([]Item, []error) {
+	ss, errs := e.stores()
+	defer closeAll(ss)
+	var items []Item
+	for _, s := range ss {
+		its, err := s.list()
+		items = append(items, its...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	slices.SortFunc(items, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(b.micro, a.micro), strings.Compare(a.Path, b.Path), strings.Compare(a.Name, b.Name))
+	})
+	return items, errs
+}
+
+// partialPrefix begins the names of copies under way in files/.
+const partialPrefix = ".partial-"
+
+// list reads one trash: an item for each information file with data, and for
+// each data without information.
+func (s *store) list() ([]Item, error) {
+	data, err := s.names("files")
+	if err != nil {
+		return nil, err
+	}
+	infos, err := s.names("info")
+	if err != nil {
+		return nil, err
+	}
+	kinds := make(map[string]uint32, len(data))
+	for _, d := range data {
+		kinds[d.name] = d.kind
+	}
+	items := make([]Item, 0, len(infos))
+	buf := make([]byte, maxInfo+1)
+	for _, i := range infos {
+		name, ok := strings.CutSuffix(i.name, infoSuffix)
+		if !ok {
+			continue
+		}
+		kind, ok := kinds[name]
+		if !ok {
+			continue // a put that was interrupted, or is under way
+		}
+		delete(kinds, name)
+		it, err := s.item(name, buf)
+		if err == unix.ENOENT {
+			continue // restored meanwhile
+		}
+		it.IsDir = s.isDirKind(name, kind)
+		items = append(items, it)
+	}
+	for name, kind := range kinds {
+		if strings.HasPrefix(name, partialPrefix) {
+			continue
+		}
+		if _, err := lstatAt(s.info, name+infoSuffix); err == nil {
+			continue // trashed while this list was made
+		}
+		it := s.newItem(name, info{})
+		it.orphan = true
+		it.IsDir = s.isDirKind(name, kind)
+		it.Problem = "it has no information file"
+		items = append(items, it)
+	}
+	return items, nil
+}
+
+func (s *store) isDirKind(name string, kind uint32) bool {
+	if kind != 0 {
+		return kind == unix.S_IFDIR
+	}
+	fi, err := lstatAt(s.files, name)
+	return err == nil && fi.isDir()
+}
+
+func (s *store) names(dir string) ([]entry, error) {
+	f, err := openRead(s.fd, dir)
+	if err != nil {
+		return nil, &pathError{"open", filepath.Join(s.path, dir), err}
+	}
+	defer f.Close()
+	es, err := readAll(f)
+	if err != nil {
+		return nil, &pathError{"read", filepath.Join(s.path, dir), err}
+	}
+	return es, nil
+}
+
+// item reads the information of name; buf is for its content. The error is
+// unix.ENOENT when there is none; any other is told in the item.
+func (s *store) item(name string, buf []byte) (Item, error) {
+	in, err := s.readInfo(name, buf)
+	if err == unix.ENOENT {
+		return Item{}, err
+	}
+	it := s.newItem(name, in)
+	switch {
+	case err != nil:
+		it.Path, it.Problem = "", "bad information file: "+errText(err)
+	default:
+		it.Path, it.Problem = s.original(in.path)
+	}
+	return it, nil
+}
+
+func (s *store) newItem(name string, in info) Item {
+	micro := int64(0)
+	if t, ok := groupTime(in.group); ok {
+		micro = t.UnixMicro()
+	} else if !in.deleted.IsZero() {
+		micro = in.deleted.UnixMicro()
+	}
+	return Item{
+		micro: micro,
+		ID:    itemID(s.path, name, in), Name: name, TrashDir: s.path, TopDir: s.top,
+		Deleted: in.deleted, Group: in.group, Cwd: in.cwd, Session: in.session,
+		Class: in.class, Size: -1, parents: in.parents,
+	}
+}
+
+// original is the absolute path that an information file means, or why there
+// is none: one in a top directory must stay within it.
+func (s *store) original(p string) (path, problem string) {
+	for c := range strings.SplitSeq(p, "/") {
+		if c == ".." {
+			return "", "its recorded path has \"..\" in it"
+		}
+	}
+	if s.top == "" {
+		if !strings.HasPrefix(p, "/") {
+			return "", "its recorded path is not absolute"
+		}
+		return filepath.Clean(p), ""
+	}
+	if strings.HasPrefix(p, "/") {
+		return "", "its recorded path leads out of " + Show(s.top)
+	}
+	p = filepath.Join(s.top, p)
+	if p == s.top {
+		return "", "its recorded path is that of the top directory"
+	}
+	return p, ""
+}
+
+func (s *store) readInfo(name string, buf []byte) (info, error) {
+	fd, err := openAt(s.info, name+infoSuffix, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return info{}, err
+	}
+	defer unix.Close(fd)
+	n := 0
+	for n < len(buf) {
+		m, err := unix.Read(fd, buf[n:])
+		if err == unix.EINTR || err == nil && m > 0 {
+			n += max(m, 0)
+			continue
+		}
+		if err != nil {
+			return info{}, err
+		}
+		break
+	}
+	return parseInfo(buf[:n])
+}
+
+func itemID(trash, name string, in info) string {
+	h := fnv.New64a()
+	for _, s := range []string{trash, name, in.date, in.group} {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	v := h.Sum64()
+	return base32Digits(v^v>>50, 10)
+}
+
+// Selection says which items are meant: those that any of its criteria names.
+type Selection struct {
+	IDs    []string // item ids, or beginnings of at least four characters
+	Names  []string // last components of original paths; the newest item of one path
+	Paths  []string // original absolute paths; the newest item of each
+	Under  []string // absolute directories: all that was in them at any depth, or was them
+	Groups []string // calls
+	Last   bool     // all of the newest call
+	All    bool
+
+	// Older narrows the choice to items deleted longer ago than this, and
+	// stands alone for all of those. Items without a readable date are never
+	// among them.
+	Older time.Duration
+	// Session narrows the choice to items of one session.
+	Session string
+}
+
+func (s Selection) empty() bool {
+	return len(s.IDs)+len(s.Names)+len(s.Paths)+len(s.Under)+len(s.Groups) == 0 && !s.Last && !s.All
+}
+
+// Select picks from items, as List returned them, in their order. Each
+// criterion that names nothing, or is ambiguous, is an error; what the others
+// name is returned all the same.
+func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
+	var errs []error
+	if s.Session != "" || s.Older > 0 {
+		items = slices.DeleteFunc(slices.Clone(items), func(it Item) bool {
+			return s.Session != "" && it.Session != s.Session ||
+				s.Older > 0 && (it.Deleted.IsZero() || now.Sub(it.Deleted) <= s.Older)
+		})
+	}
+	if s.All || s.Older > 0 && s.empty() {
+		return slices.Clone(items), nil
+	}
+	chosen := map[int]bool{}
+	pick := func(what, arg string, one bool, f func(Item) bool) {
+		found, paths := false, map[string]int{}
+		for i, it := range items {
+			if !f(it) {
+				continue
+			}
+			if one {
+				if _, again := paths[it.Path]; again {
+					continue // an older one of the same path
+				}
+			}
+			paths[it.Path] = i
+			found = true
+			if !one {
+				chosen[i] = true
+			}
+		}
+		switch {
+		case !found:
+			errs = append(errs, fmt.Errorf("no item in the trash has the %s %s; to see all: safeshell trash list", what, Show(arg)))
+		case one && len(paths) > 1:
+			errs = append(errs, ambiguous(what, arg, items, paths))
+		case one:
+			for _, i := range paths {
+				chosen[i] = true
+			}
+		}
+	}
+	for _, a := range s.IDs {
+		if len(a) < 4 {
+			errs = append(errs, fmt.Errorf("%s is too short for an id: give at least 4 characters of it", Show(a)))
+			continue
+		}
+		n := 0
+		for i, it := range items {
+			if strings.HasPrefix(it.ID, a) {
+				chosen[i] = true
+				if n++; n == 2 {
+					errs = append(errs, fmt.Errorf("several ids begin with %s; to see them: safeshell trash list", Show(a)))
+				}
+			}
+		}
+		if n != 1 {
+			for i, it := range items {
+				if strings.HasPrefix(it.ID, a) {
+					delete(chosen, i)
+				}
+			}
+		}
+		if n == 0 {
+			errs = append(errs, fmt.Errorf("no item in the trash has the id %s; to see all: safeshell trash list", Show(a)))
+		}
+	}
+	for _, a := range s.Names {
+		pick("name", a, true, func(it Item) bool { return it.Path != "" && filepath.Base(it.Path) == a })
+	}
+	for _, a := range s.Paths {
+		c := filepath.Clean(a)
+		pick("path", a, true, func(it Item) bool { return it.Path == c })
+	}
+	for _, a := range s.Under {
+		c := filepath.Clean(a)
+		pick("directory", a, false, func(it Item) bool { return it.Path != "" && within(it.Path, c) })
+	}
+	for _, a := range s.Groups {
+		pick("call", a, false, func(it Item) bool { return it.Group == a })
+	}
+	if s.Last {
+		if i, ok := newest(items); !ok {
+			errs = append(errs, errors.New("the trash holds nothing that could be meant"))
+		} else {
+			for j, it := range items {
+				if j == i || it.Group != "" && it.Group == items[i].Group {
+					chosen[j] = true
+				}
+			}
+		}
+	}
+	var out []Item
+	for i, it := range items {
+		if chosen[i] {
+			out = append(out, it)
+		}
+	}
+	return out, errs
+}
+
+func newest(items []Item) (int, bool) {
+	best := -1
+	for i, it := range items {
+		if it.orphan || it.micro == 0 {
+			continue
+		}
+		if best < 0 || it.micro > items[best].micro {
+			best = i
+		}
+	}
+	return best, best >= 0
+}
+
+func ambiguous(what, arg string, items []Item, paths map[string]int) error {
+	var is []int
+	for _, i := range paths {
+		is = append(is, i)
+	}
+	slices.Sort(is)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d items in the trash have the %s %s; give one of these ids:", len(is), what, Show(arg))
+	for n, i := range is {
+		if n == 5 {
+			b.WriteString(" ...")
+			break
+		}
+		fmt.Fprintf(&b, " %s (%s)", items[i].ID, Show(items[i].Path))
+	}
+	return errors.New(b.String())
+}

@@ -1,0 +1,239 @@
+package trash
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Purge deletes items for good and tells of each. It goes on after errors; an
+// item that could not be deleted whole keeps its information and can be purged
+// again. Nothing but the items' own data is deleted: no link is followed and
+// no other filesystem entered.
+func Purge(e Env, items []Item) []Outcome {
+	outs := make([]Outcome, len(items))
+	ss, unlocks, errs := openFor(e, items)
+	defer closeAll(ss)
+	stores := byPath(ss)
+	for i, it := range items {
+		outs[i].Item = it
+		if err := errs[it.TrashDir]; err != nil {
+			outs[i].Err = err
+			continue
+		}
+		outs[i].Err = stores[it.TrashDir].purge(it, e.UID)
+	}
+	for _, s := range ss {
+		s.updateSizes(func(map[string]dirSize) {})
+	}
+	for _, u := range unlocks {
+		u()
+	}
+	return outs
+}
+
+// purge deletes one item, data before information.
+func (s *store) purge(it Item, uid int) error {
+	if err := s.still(it); err != nil {
+		return err
+	}
+	r := remover{uid: uid, dev: s.dev, mnt: s.mnt, root: -1}
+	if !r.remove(s.files, it.Name, it.DataPath(), 0) {
+		return r.reason()
+	}
+	if it.orphan {
+		return nil
+	}
+	if err := step("purged"); err != nil {
+		return err
+	}
+	if err := s.dropInfo(it.Name); err != nil && err != unix.ENOENT {
+		return &pathError{"unlink", s.path + "/info/" + it.Name + infoSuffix, err}
+	}
+	return nil
+}
+
+// reason is the first error of a removal, with how many more there were.
+func (r *remover) reason() error {
+	if len(r.errs) == 0 {
+		return errors.New("it could not be removed")
+	}
+	e, more := r.errs[0], ""
+	if n := len(r.errs) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+		if len(r.errs) == maxErrors {
+			more = " (and many more)"
+		}
+	}
+	why := errText(e.err)
+	if e.err == unix.EXDEV {
+		why = "another filesystem is mounted there"
+	}
+	return fmt.Errorf("cannot delete %s: %s%s", Show(e.path), why, more)
+}
+
+// Empty deletes all that is in the trash directories of the user, with what
+// interrupted puts left there. Errors tell of trash directories that are not
+// used and why.
+func Empty(e Env) ([]Outcome, []error) {
+	items, errs := List(e)
+	outs := Purge(e, items)
+	return outs, append(errs, e.sweep()...)
+}
+
+// sweep removes leavings in all trash directories: information without data,
+// when it is old enough that no put can be about to bring that, and copies
+// that were interrupted, which nobody works on while the lock is held.
+func (e Env) sweep() []error {
+	ss, _ := e.stores()
+	defer closeAll(ss)
+	var errs []error
+	for _, s := range ss {
+		if err := s.sweep(e.UID, e.now()); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+func (s *store) sweep(uid int, now time.Time) error {
+	unlock, err := s.lock(false)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	data, err := s.names("files")
+	if err != nil {
+		return err
+	}
+	var failed error
+	have := make(map[string]bool, len(data))
+	for _, d := range data {
+		have[d.name] = true
+		if !strings.HasPrefix(d.name, partialPrefix) {
+			continue
+		}
+		if _, err := lstatAt(s.info, d.name+infoSuffix); err == unix.ENOENT {
+			r := remover{uid: uid, dev: s.dev, mnt: s.mnt, root: -1}
+			if !r.remove(s.files, d.name, s.path+"/files/"+d.name, 0) {
+				failed = r.reason()
+			}
+		}
+	}
+	infos, err := s.names("info")
+	if err != nil {
+		return err
+	}
+	for _, i := range infos {
+		name, ok := strings.CutSuffix(i.name, infoSuffix)
+		if !ok || have[name] {
+			continue
+		}
+		fi, err := lstatAt(s.info, i.name)
+		if err != nil || now.Sub(time.Unix(fi.mtime.Unix())) < staleInfo {
+			continue
+		}
+		if _, err := lstatAt(s.files, name); err == unix.ENOENT {
+			s.dropInfo(name)
+		}
+	}
+	return failed
+}
+
+// Evicted is what Evict did.
+type Evicted struct {
+	Expired []Outcome // kept their time: Config.KeepDays, regenerable ones 24 hours
+	Quota   []Outcome // made room
+	Over    int64     // bytes that are still too many; only younger items are left, and a human must choose
+	Errs    []error
+}
+
+// EvictDue reports whether a day has passed since Evict last looked at the home
+// trash. It costs one system call or two, so that it can be asked after each
+// Put.
+func EvictDue(e Env) bool {
+	h, err := e.homeTrash()
+	if err != nil {
+		return false
+	}
+	if fi, err := lstatAt(atFDCWD, filepath.Join(h, stampName)); err == nil {
+		return e.now().Sub(time.Unix(fi.mtime.Unix())) > minAge
+	}
+	return exists(filepath.Join(h, "files"))
+}
+
+// stampName is the file whose time is that of the last Evict.
+const stampName = ".safeshell.evicted"
+
+func (s *store) touchStamp(now time.Time) {
+	fd, err := openAt(s.fd, stampName, unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return
+	}
+	ts := unix.NsecToTimespec(now.UnixNano())
+	setTimes(fd, finfo{atime: ts, mtime: ts})
+	unix.Close(fd)
+}
+
+// Evict keeps the trash within its time and size: it deletes what was kept long
+// enough, then, while there is more than the quota allows, regenerable items
+// and then the others, oldest first, but never one younger than 24 hours. Items that other programs
+// trashed are theirs to expire and are neither counted nor deleted.
+func Evict(e Env, c Config) Evicted {
+	var ev Evicted
+	items, errs := List(e)
+	ev.Errs = errs
+	now := e.now()
+	age := func(it Item) time.Duration { return now.Sub(it.when()) }
+	var old, rest []Item
+	for _, it := range items {
+		keep := c.keep()
+		if it.Class == 2 {
+			keep = minAge
+		}
+		switch {
+		case it.Group == "" || it.micro == 0 || it.orphan:
+		case age(it) > keep:
+			old = append(old, it)
+		default:
+			rest = append(rest, it)
+		}
+	}
+	if len(old) > 0 {
+		ev.Expired = Purge(e, old)
+	}
+	Sizes(e, rest)
+	slices.SortStableFunc(rest, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(a.micro, b.micro))
+	})
+	ss, _ := e.stores()
+	var out []Item
+	for _, s := range ss {
+		over := -c.quota(s)
+		for _, it := range rest {
+			if it.TrashDir == s.path {
+				over += max(it.Size, 0)
+			}
+		}
+		for _, it := range rest {
+			if over > 0 && it.TrashDir == s.path && age(it) > minAge {
+				out = append(out, it)
+				over -= max(it.Size, 0)
+			}
+		}
+		ev.Over += max(over, 0)
+		s.touchStamp(now)
+		s.close()
+	}
+	if len(out) > 0 {
+		ev.Quota = Purge(e, out)
+	}
+	ev.Errs = append(ev.Errs, e.sweep()...)
+	return ev
+}

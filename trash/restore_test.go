@@ -1,0 +1,381 @@
+package trash
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// restoreAll restores what sel names and returns the errors.
+func restoreAll(t *testing.T, e Env, sel Selection, o RestoreOptions) ([]Outcome, []error) {
+	t.Helper()
+	items, errs := Select(list(t, e), sel, e.now())
+	outs := Restore(withMounts(t, e), items, o)
+	for _, o := range outs {
+		if o.Err != nil {
+			errs = append(errs, o.Err)
+		}
+	}
+	return outs, errs
+}
+
+func TestRestoreDoesNotOverwrite(t *testing.T) {
+	for _, c := range []struct {
+		there, why string
+		over       bool // --overwrite does it
+	}{
+		{"f=new", "something is at", true}, {"f->nowhere", "something is at", true}, {"f/", "a directory is at", false}, {"f|", "something is at", true},
+	} {
+		e, _, _ := scratchEnv(t)
+		build(t, e.Dir, "f=old", "g=other")
+		put(t, e, "f", "g")
+		build(t, e.Dir, c.there)
+		before := tree(t, filepath.Join(e.Dir, "f"))
+		_, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{})
+		if len(errs) != 1 || !strings.Contains(errs[0].Error(), c.why) || !strings.Contains(errs[0].Error(), "safeshell trash restore --") {
+			t.Errorf("%s: %v", c.there, errs)
+		}
+		if !there(filepath.Join(e.Dir, "g")) {
+			t.Errorf("%s: one failure stopped the rest", c.there)
+		}
+		if after := tree(t, filepath.Join(e.Dir, "f")); after != before {
+			t.Errorf("%s: became %s", c.there, after)
+		}
+		outs, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{Overwrite: true})
+		if (len(errs) == 0) != c.over {
+			t.Errorf("%s: overwrite: %v", c.there, errs)
+		}
+		if !c.over {
+			continue
+		}
+		if b, _ := os.ReadFile(filepath.Join(e.Dir, "f")); string(b) != "old" {
+			t.Errorf("%s: %q", c.there, b)
+		}
+		// What was overwritten can be restored in its turn.
+		if outs[0].Displaced == "" || !there(outs[0].Displaced) || tree(t, outs[0].Displaced) != before {
+			t.Errorf("%s: lost: %+v", c.there, outs[0])
+		}
+		if items := list(t, e); len(items) != 1 || items[0].Path != filepath.Join(e.Dir, "f") {
+			t.Errorf("%s: %+v", c.there, items)
+		}
+	}
+}
+
+func TestRestoreParents(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, ".ssh/ 0700", ".ssh/keys/ 0500", ".ssh/keys/id=k 0600", "pub/ 01777", "pub/x/y")
+	os.Chmod(filepath.Join(e.Dir, ".ssh/keys"), 0o700)
+	put(t, e, ".ssh/keys/id", "pub/x/y")
+	if err := os.RemoveAll(filepath.Join(e.Dir, ".ssh")); err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(filepath.Join(e.Dir, "pub"))
+	if _, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{}); len(errs) != 2 || !strings.Contains(errs[0].Error(), "--parents") {
+		t.Error(errs)
+	}
+	if there(filepath.Join(e.Dir, ".ssh")) {
+		t.Error("made without being asked")
+	}
+	if _, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{Parents: true}); len(errs) != 0 {
+		t.Error(errs)
+	}
+	for p, want := range map[string]os.FileMode{".ssh": 0o700, ".ssh/keys": 0o700, ".ssh/keys/id": 0o600, "pub": 0o777 | os.ModeSticky, "pub/x": 0o755} {
+		if fi, err := os.Lstat(filepath.Join(e.Dir, p)); err != nil || fi.Mode()&^os.ModeDir != want {
+			t.Errorf("%s: %v %v", p, fi, err)
+		}
+	}
+}
+
+func TestRestoreParentsThatAreReadOnly(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "d/e/f=1", "d/e/g=2")
+	put(t, e, "d/e/f", "d/e/g")
+	for _, it := range list(t, e) {
+		p := filepath.Join(trashDir(e), "info", it.Name+infoSuffix)
+		b, _ := os.ReadFile(p)
+		write(t, p, strings.Replace(string(b), "X-SafeShell-Parents=755,", "X-SafeShell-Parents=555,", 1))
+	}
+	os.RemoveAll(filepath.Join(e.Dir, "d"))
+	if _, errs := restoreAll(t, e, Selection{All: true}, RestoreOptions{Parents: true}); len(errs) != 0 {
+		t.Error(errs)
+	}
+	if fi, err := os.Stat(filepath.Join(e.Dir, "d/e")); err != nil || fi.Mode().Perm() != 0o555 {
+		t.Error(fi.Mode(), err)
+	}
+	unlockTree(e.Dir)
+}
+
+func TestRestoreTo(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "a/f=1", "b/f=2", "out/")
+	put(t, e, "a/f", "b/f")
+	outs, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{To: "out"})
+	if len(errs) != 1 || !strings.Contains(errs[0].Error(), "something is at") {
+		t.Error(errs)
+	}
+	if outs[0].Path == "" && outs[1].Path == "" || !there(filepath.Join(e.Dir, "out/f")) {
+		t.Error(outs)
+	}
+	if _, errs := restoreAll(t, e, Selection{All: true}, RestoreOptions{To: "new/er"}); len(errs) != 1 {
+		t.Error(errs)
+	}
+	if _, errs := restoreAll(t, e, Selection{All: true}, RestoreOptions{To: filepath.Join(e.Dir, "new/er"), Parents: true}); len(errs) != 0 || !there(filepath.Join(e.Dir, "new/er/f")) {
+		t.Error(errs)
+	}
+}
+
+func TestSelect(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "foo/f=1", "foobar/f=2", "x=1")
+	e.Now = at("2020-01-01T00:00:00")
+	put(t, e, "foo/f", "foobar/f", "x")
+	build(t, e.Dir, "x=2")
+	e.Now = at("2020-01-03T00:00:00")
+	put(t, e, "x")
+	items := list(t, e)
+	now := at("2020-01-03T12:00:00")()
+	count := func(s Selection) string {
+		got, errs := Select(items, s, now)
+		out := ""
+		for _, it := range got {
+			rel, _ := filepath.Rel(e.Dir, it.Path)
+			out += rel + " "
+		}
+		for _, err := range errs {
+			out += "! " + strings.SplitN(err.Error(), e.Dir, 2)[0]
+		}
+		return strings.TrimSpace(out)
+	}
+	for i, c := range []struct {
+		s    Selection
+		want string
+	}{
+		{Selection{Paths: []string{e.Dir + "/x"}}, "x"},
+		{Selection{Names: []string{"x"}}, "x"},
+		{Selection{Names: []string{"f"}}, "! 2 items in the trash have the name f; give one of these ids: " + items[1].ID + " ("},
+		{Selection{Under: []string{e.Dir + "/foo"}}, "foo/f"},
+		{Selection{Under: []string{e.Dir + "/foo/", e.Dir + "/foobar/f"}}, "foo/f foobar/f"},
+		{Selection{Under: []string{"/"}}, "x foo/f foobar/f x"},
+		{Selection{Last: true}, "x"},
+		{Selection{Groups: []string{items[1].Group}}, "foo/f foobar/f x"},
+		{Selection{All: true}, "x foo/f foobar/f x"},
+		{Selection{Older: 24 * time.Hour}, "foo/f foobar/f x"},
+		{Selection{Older: 24 * time.Hour, Names: []string{"x"}}, "x"},
+		{Selection{Older: 24 * 1000 * time.Hour}, ""},
+		{Selection{IDs: []string{items[0].ID}}, "x"},
+		{Selection{IDs: []string{items[0].ID[:6]}}, "x"},
+		{Selection{IDs: []string{"abc"}}, "! abc is too short for an id: give at least 4 characters of it"},
+		{Selection{IDs: []string{"zzzzzz"}}, "! no item in the trash has the id zzzzzz; to see all: safeshell trash list"},
+		{Selection{Paths: []string{"/nope"}, Last: true}, "x ! no item in the trash has the path /nope; to see all: safeshell trash list"},
+		{Selection{Session: "other", All: true}, ""},
+		{Selection{}, ""},
+	} {
+		if got := count(c.s); got != c.want {
+			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+	got, _ := Select(items, Selection{Names: []string{"x"}}, now)
+	if b, _ := os.ReadFile(got[0].DataPath()); string(b) != "2" {
+		t.Error("not the newest x")
+	}
+}
+
+// TestCraftedInfo: what others, or bugs, left in a trash.
+func TestCraftedInfo(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	dir := trashDir(e)
+	build(t, dir, "files/", "info/")
+	for name, text := range map[string]string{
+		"relative": "[Trash Info]\nPath=x/y\n", "dotdot": "[Trash Info]\nPath=" + e.Dir + "/a/../../b\n", "empty": "", "binary": "\x00\xff",
+		"nodate": "[Trash Info]\nPath=" + e.Dir + "/nodate\n", "baddate": "[Trash Info]\nPath=" + e.Dir + "/baddate\nDeletionDate=soon\n",
+		"nul": "[Trash Info]\nPath=/a%00\n", "good": "[Trash Info]\nPath=" + e.Dir + "/go%6fd+\nDeletionDate=2020-01-01T00:00:00\n",
+		"root": "[Trash Info]\nPath=/\nDeletionDate=2020-01-01T00:00:00\n",
+	} {
+		write(t, filepath.Join(dir, "info", name+".trashinfo"), text)
+		write(t, filepath.Join(dir, "files", name), name)
+	}
+	build(t, dir, "files/orphan=x", "info/nodata.trashinfo=[Trash Info]", "info/notes", "files/.partial-abc")
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "info/link.trashinfo")); err != nil {
+		t.Fatal(err)
+	}
+	build(t, dir, "files/link=x")
+	if err := unix.Mkfifo(filepath.Join(dir, "info/fifo.trashinfo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build(t, dir, "files/fifo=x")
+	items := list(t, e)
+	problems := map[string]string{}
+	for _, it := range items {
+		problems[it.Name] = it.Problem
+	}
+	for name, want := range map[string]string{
+		"relative": "not absolute", "dotdot": `".."`, "empty": "bad information file", "binary": "bad information file", "nul": "NUL",
+		"orphan": "no information", "link": "bad information file", "fifo": "bad information file",
+	} {
+		if got, ok := problems[name]; !ok || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for _, name := range []string{"good", "nodate", "baddate", "root"} {
+		if got, ok := problems[name]; !ok || got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if len(items) != 12 {
+		t.Errorf("%d items: %v", len(items), problems)
+	}
+	before := tree(t, filepath.Dir(e.Dir))
+	old, _ := Select(items, Selection{Older: time.Hour}, time.Now())
+	if len(old) != 2 {
+		t.Errorf("older than an hour: %+v", old)
+	}
+	var bad []Item
+	for _, it := range items {
+		if it.Problem != "" || it.Name == "root" {
+			bad = append(bad, it)
+		}
+	}
+	for _, o := range Restore(withMounts(t, e), bad, RestoreOptions{Overwrite: true, Parents: true}) {
+		if o.Err == nil {
+			t.Errorf("restored %+v", o)
+		}
+	}
+	if after := tree(t, filepath.Dir(e.Dir)); strings.ReplaceAll(after, "./home/.local/share/Trash/"+lockName+" -rw------- e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n", "") != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+	// Elsewhere they can be restored.
+	for _, o := range Restore(withMounts(t, e), bad, RestoreOptions{To: "rescue", Parents: true}) {
+		if o.Err != nil && o.Item.Name != "root" {
+			t.Errorf("%s: %v", o.Item.Name, o.Err)
+		}
+	}
+	if b, _ := os.ReadFile(filepath.Join(e.Dir, "rescue/orphan")); string(b) != "x" {
+		t.Error("the orphan is lost")
+	}
+	if _, errs := restoreAll(t, e, Selection{Names: []string{"good+"}}, RestoreOptions{}); len(errs) > 0 || !there(filepath.Join(e.Dir, "good+")) {
+		t.Error(errs)
+	}
+}
+
+// TestTopDirTrash: the trash of a top directory is trusted no further than the
+// directory goes. A mountinfo of our own makes a directory a top directory.
+func TestTopDirTrash(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	top := filepath.Join(e.Dir, "top")
+	id := fmt.Sprint(e.UID)
+	dir := filepath.Join(top, ".Trash-"+id)
+	build(t, e.Dir, "victim=precious", "out/", "top/in/")
+	build(t, dir, "files/", "info/", "../real/", "../link->../out", "../inner->real")
+	os.Chmod(dir, 0o700)
+	for name, path := range map[string]string{
+		"abs": e.Dir + "/victim2", "up": "../victim2", "encoded": "%2e%2e/victim2", "through": "link/x", "deep": "in/../../victim2", "new": "link/new/x",
+		"fine": "in/fine", "inner": "inner/y", "fresh": "fresh/dir/z", "itself": ".", "over": "link/../victim",
+	} {
+		write(t, filepath.Join(dir, "info", name+".trashinfo"), "[Trash Info]\nPath="+path+"\nDeletionDate=2020-01-01T00:00:00\n")
+		write(t, filepath.Join(dir, "files", name), name)
+	}
+	e.MountInfo = filepath.Join(e.Home, "mountinfo")
+	write(t, e.MountInfo, "25 1 8:1 / "+top+" rw - ext4 /dev/x rw\n26 1 8:1 / "+top+" rw - ext4 /dev/x rw\nrubbish\n")
+	items, errs := List(e)
+	if len(items) != 11 || len(errs) != 0 {
+		t.Fatalf("%d items, %v", len(items), errs)
+	}
+	outs := Restore(e, items, RestoreOptions{Parents: true, Overwrite: true})
+	for _, o := range outs {
+		ok := o.Item.Name == "fine" || o.Item.Name == "inner" || o.Item.Name == "fresh"
+		if (o.Err == nil) != ok {
+			t.Errorf("%s: %v", o.Item.Name, o.Err)
+		}
+	}
+	for _, p := range []string{"in/fine", "real/y", "fresh/dir/z"} {
+		if !there(filepath.Join(top, p)) {
+			t.Errorf("%s is not back", p)
+		}
+	}
+	if there(filepath.Join(e.Dir, "victim2")) || there(filepath.Join(e.Dir, "out/x")) || there(filepath.Join(e.Dir, "out/new")) {
+		t.Error("restored outside")
+	}
+	if b, _ := os.ReadFile(filepath.Join(e.Dir, "victim")); string(b) != "precious" {
+		t.Error("overwrote a file outside")
+	}
+}
+
+func TestDistrustedTopTrash(t *testing.T) {
+	id := fmt.Sprint(os.Geteuid())
+	for _, c := range []struct {
+		lines []string
+		why   string
+	}{
+		{[]string{".Trash-" + id + "/ 0777", ".Trash-" + id + "/files/", ".Trash-" + id + "/info/"}, "others may write to it"},
+		{[]string{"t/files/", "t/info/", ".Trash-" + id + "->t"}, "not a directory"},
+		{[]string{".Trash-" + id + "/info/", "files/", ".Trash-" + id + "/files->../files"}, "not a directory (a symbolic link is not followed)"},
+		{[]string{".Trash-" + id + "/info/ 0775", ".Trash-" + id + "/files/"}, "others may write to it; to repair: chmod go-w"},
+		{[]string{".Trash/" + id + "/info/", ".Trash/" + id + "/files/", ".Trash/ 0777"}, "sticky bit"},
+		{[]string{"t/" + id + "/info/", "t/" + id + "/files/", "t/ 01777", ".Trash->t"}, "sticky bit"},
+		{[]string{".Trash-" + id + "=file"}, ""},
+		{[]string{".Trash/ 01777", ".Trash/" + id + "/info/"}, ""},
+	} {
+		e, _, _ := scratchEnv(t)
+		build(t, e.Dir, c.lines...)
+		e.MountInfo = filepath.Join(e.Home, "mountinfo")
+		write(t, e.MountInfo, "25 1 8:1 / "+e.Dir+" rw - ext4 /dev/x rw\n")
+		items, errs := List(e)
+		if len(items) > 0 || c.why == "" && len(errs) > 0 && !strings.Contains(errs[0].Error(), "directory") || c.why != "" && (len(errs) != 1 || !strings.Contains(errs[0].Error(), c.why)) {
+			t.Errorf("%q: %v %v", c.lines, items, errs)
+		}
+	}
+}
+
+func TestRestoreIsInterrupted(t *testing.T) {
+	defer func() { testOnlyStep = nil }()
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "f=1")
+	put(t, e, "f")
+	testOnlyStep = func(s string) error {
+		if s == "restored" {
+			panic(s)
+		}
+		return nil
+	}
+	func() {
+		defer func() { recover() }()
+		restoreAll(t, e, Selection{Last: true}, RestoreOptions{})
+	}()
+	testOnlyStep = nil
+	if b, _ := os.ReadFile(filepath.Join(e.Dir, "f")); string(b) != "1" {
+		t.Error("lost")
+	}
+	if items := list(t, e); len(items) != 0 {
+		t.Errorf("%+v", items)
+	}
+}
+
+func TestRestoreOfWhatIsGone(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "f=1", "g=2")
+	put(t, e, "f")
+	items := list(t, e)
+	if o := Restore(withMounts(t, e), append(items, items[0]), RestoreOptions{}); o[0].Err != nil || !errors.Is(o[1].Err, errGone) {
+		t.Error(o)
+	}
+	// The name is that of another item now.
+	e.Now = func() time.Time { return time.Now().Add(time.Minute) }
+	put(t, e, "f")
+	for _, o := range append(Restore(withMounts(t, e), items, RestoreOptions{}), Purge(withMounts(t, e), items)...) {
+		if !errors.Is(o.Err, errGone) {
+			t.Errorf("%+v", o)
+		}
+	}
+	if len(list(t, e)) != 1 {
+		t.Error("lost")
+	}
+	if o := Restore(withMounts(t, e), []Item{{TrashDir: "/nope", Name: "x"}}, RestoreOptions{}); o[0].Err == nil {
+		t.Error(o)
+	}
+}
