@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"safeshell/config"
 	"safeshell/script"
@@ -12,7 +13,7 @@ import (
 
 // world is a scratch home with a project in it.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	root  string
 	home  string
 	proj  string
@@ -22,7 +23,7 @@ type world struct {
 	open  func(*Options)
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -135,4 +136,15 @@ func (w *world) argv(args ...string) Decision {
 	r, _ := w.rules()
 	a := script.FromArgv(args, script.Options{Dir: w.proj, Lookup: w.lookup})
 	return strictest(r, &a)
+}
+
+// age makes a file's times lie well in the past, as those of most files do. Its
+// change time cannot be set; tests that need it old wait for nothing but ask
+// for the racy window to be over.
+func (w *world) age(name string) {
+	w.t.Helper()
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(name, past, past); err != nil {
+		w.t.Fatal(err)
+	}
 }
