@@ -259,9 +259,12 @@ type blob struct {
 	decoded map[int]*rule // by offset
 }
 
-// window is how much of a file is read at once, in bytes. The rules of one
-// command usually lie in one window, most files wholly so.
-const window = 32 << 10
+// How much of a file is read at once, in bytes: small files wholly, of others a
+// little more than is asked for.
+const (
+	wholeFile = 32 << 10
+	window    = 4 << 10
+)
 
 // at returns n bytes at off.
 func (b *blob) at(off, n int) (string, error) {
@@ -272,11 +275,15 @@ func (b *blob) at(off, n int) (string, error) {
 		return b.mem[off : off+n], nil
 	}
 	if off < b.winOff || off+n > b.winOff+len(b.win) {
-		buf := make([]byte, min(max(window, n), b.size-off))
-		if _, err := io.ReadFull(io.NewSectionReader(b.file, int64(off), int64(len(buf))), buf); err != nil {
+		from, size := off, min(max(window, n), b.size-off)
+		if b.size <= wholeFile {
+			from, size = 0, b.size
+		}
+		buf := make([]byte, size)
+		if _, err := io.ReadFull(io.NewSectionReader(b.file, int64(from), int64(size)), buf); err != nil {
 			return "", err
 		}
-		b.win, b.winOff = string(buf), off
+		b.win, b.winOff = string(buf), from
 	}
 	return b.win[off-b.winOff : off-b.winOff+n], nil
 }

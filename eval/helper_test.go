@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"safeshell/config"
 	"safeshell/script"
@@ -136,15 +135,4 @@ func (w *world) argv(args ...string) Decision {
 	r, _ := w.rules()
 	a := script.FromArgv(args, script.Options{Dir: w.proj, Lookup: w.lookup})
 	return strictest(r, &a)
-}
-
-// age makes a file's times lie well in the past, as those of most files do. Its
-// change time cannot be set; tests that need it old wait for nothing but ask
-// for the racy window to be over.
-func (w *world) age(name string) {
-	w.t.Helper()
-	past := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(name, past, past); err != nil {
-		w.t.Fatal(err)
-	}
 }
