@@ -15,7 +15,7 @@ import (
 // Version is the layout that this package reads and writes (S/VERSION).
 const Version = "1"
 
-// Times of the protocol (reference: spool.md sections 4 to 9).
+// Times and sizes of the protocol (docs/approval.md).
 const (
 	DefaultTimeout = 5 * time.Minute // of a request without one
 	DefaultGrace   = 5 * time.Second // a vanished monitor is hoped for this long
