@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,7 +117,8 @@ func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller,
 }
 
 func (g *Gate) cannotAsk(req Request, v Verdict, e entry, err error) Verdict {
-	if g.Config().FailOpen() {
+	// An answer in doubt is a denial; only what could not be asked may run open.
+	if g.Config().FailOpen() && !errors.Is(err, spool.ErrTampered) && !errors.Is(err, spool.ErrGone) {
 		if v.Kind != Replace {
 			v.Kind = Run
 		}
