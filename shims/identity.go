@@ -4,6 +4,7 @@
 package shims
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"unsafe"
@@ -56,6 +57,10 @@ func Identify(argv []string) Identity {
 	}
 	switch base {
 	case "safeshell":
+		// The link in safeshell's own home, which agents' hooks call.
+		if home := filepath.Dir(filepath.Dir(id.Link)); filepath.Base(filepath.Dir(id.Link)) == "bin" && isDir(filepath.Join(home, "shims")) {
+			id.Home = home
+		}
 		if len(argv) > 1 && isShellFlags(argv[1]) {
 			id.Role = Wrapper
 		}
@@ -77,6 +82,11 @@ func Identify(argv []string) Identity {
 		}
 	}
 	return id
+}
+
+func isDir(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
 }
 
 // isShellFlags reports whether an argument is one that is passed to shells
