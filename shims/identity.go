@@ -58,7 +58,7 @@ func Identify(argv []string) Identity {
 	switch base {
 	case "safeshell":
 		// The link in safeshell's own home, which agents' hooks call.
-		if home := filepath.Dir(filepath.Dir(id.Link)); filepath.Base(filepath.Dir(id.Link)) == "bin" && isDir(filepath.Join(home, "shims")) {
+		if home := filepath.Dir(filepath.Dir(id.Link)); filepath.Base(filepath.Dir(id.Link)) == "bin" && isLink(id.Link) && isLink(filepath.Join(home, "shims", "safeshell-wrapper")) {
 			id.Home = home
 		}
 		if len(argv) > 1 && isShellFlags(argv[1]) {
@@ -84,9 +84,9 @@ func Identify(argv []string) Identity {
 	return id
 }
 
-func isDir(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.IsDir()
+func isLink(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode()&os.ModeSymlink != 0
 }
 
 // isShellFlags reports whether an argument is one that is passed to shells
