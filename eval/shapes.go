@@ -170,6 +170,9 @@ func (v *view) redefined() bool {
 // PATH nor the shims in it.
 func (v *view) withoutShims() bool {
 	shims := v.r.o.Paths.Shims
+	if shims == "" || !strings.Contains(v.r.getenv("PATH"), shims) {
+		return false // they are not in PATH as it is
+	}
 	drops := func(w script.Word) bool {
 		for _, p := range w.Parts {
 			if p.Kind == script.Variable && p.Name == "PATH" {
