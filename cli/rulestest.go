@@ -1,13 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 
 	"safeshell/eval"
@@ -63,7 +58,7 @@ func (c *rulesTestCmd) corpus(a *app) (n, bad int, err error) {
 		return 0, 0, err
 	}
 	defer f.Close()
-	lines, err := readCorpus(f, c.Corpus)
+	lines, err := eval.ReadCorpus(f, c.Corpus)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -71,64 +66,14 @@ func (c *rulesTestCmd) corpus(a *app) (n, bad int, err error) {
 		return 0, 0, errors.New(c.Corpus + " holds no lines; write: verdict<TAB>command, with allow, redirect, ask or deny")
 	}
 	for _, l := range lines {
-		got := verdictWord(a.judgeOnly(l.command, eval.AI).Action)
-		if slices.Contains(l.verdicts, got) {
+		got := eval.Verdict(a.judgeOnly(l.Command, eval.AI).Action)
+		if l.Accepts(got) {
 			continue
 		}
 		bad++
-		if err := a.printf("FAIL  %s:%d: %s, want %s: %s\n", visible(c.Corpus), l.line, got, strings.Join(l.verdicts, " or "), visible(l.command)); err != nil {
+		if err := a.printf("FAIL  %s:%d: %s, want %s: %s\n", visible(c.Corpus), l.Line, got, strings.Join(l.Verdicts, " or "), visible(l.Command)); err != nil {
 			return len(lines), bad, err
 		}
 	}
 	return len(lines), bad, nil
-}
-
-// corpusLine is one line of a corpus (testdata/corpus/README.md).
-type corpusLine struct {
-	line     int
-	verdicts []string
-	command  string
-}
-
-// verdictWord is an action as a corpus names it.
-func verdictWord(a eval.Action) string {
-	if a == eval.RequireApproval {
-		return "ask"
-	}
-	return a.String()
-}
-
-// readCorpus reads verdict<TAB>command lines. Verdicts may be joined by |; a
-// command that starts with $' is a bash ANSI-C string.
-func readCorpus(r io.Reader, name string) ([]corpusLine, error) {
-	var out []corpusLine
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, 4<<20)
-	for n := 1; s.Scan(); n++ {
-		l := s.Text()
-		if l == "" || strings.HasPrefix(l, "#") {
-			continue
-		}
-		v, command, ok := strings.Cut(l, "\t")
-		if !ok || command == "" {
-			return nil, fmt.Errorf("%s:%d: no tab between verdict and command; write: ask<TAB>git push --force", name, n)
-		}
-		verdicts := strings.Split(v, "|")
-		for _, w := range verdicts {
-			if !slices.Contains([]string{"allow", "redirect", "ask", "deny"}, w) {
-				return nil, fmt.Errorf("%s:%d: %q is no verdict; write allow, redirect, ask or deny", name, n, w)
-			}
-		}
-		if body, ok := strings.CutPrefix(command, "$'"); ok && strings.HasSuffix(body, "'") {
-			// Go's escapes are the ones in use; its quote is the double one.
-			body = strings.ReplaceAll(strings.TrimSuffix(body, "'"), `\'`, `'`)
-			dec, err := strconv.Unquote(`"` + strings.ReplaceAll(body, `"`, `\"`) + `"`)
-			if err != nil {
-				return nil, fmt.Errorf("%s:%d: the ANSI-C string does not decode: use \\n \\t \\\\ \\' \\xHH \\uHHHH", name, n)
-			}
-			command = dec
-		}
-		out = append(out, corpusLine{n, verdicts, command})
-	}
-	return out, s.Err()
 }

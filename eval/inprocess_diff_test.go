@@ -73,18 +73,18 @@ func bashBatch(t *testing.T, j *bashJudge, script string, v commandValues) (out 
 	return out
 }
 
-// scene is what conditions are judged in.
-type scene struct {
+// judgeScene is what conditions are judged in.
+type judgeScene struct {
 	j *bashJudge
 	v commandValues
 }
 
-func (s scene) String() string {
+func (s judgeScene) String() string {
 	return fmt.Sprintf("CMD=%.200q ARGS=%.200q dir=%s env=%q", s.v.name, s.v.args, filepath.Base(s.v.dir), s.j.environ[1:])
 }
 
 // compare judges the conditions both ways, and returns how many were taken.
-func (s scene) compare(t *testing.T, conditions []string) (taken int) {
+func (s judgeScene) compare(t *testing.T, conditions []string) (taken int) {
 	t.Helper()
 	var texts, scripts []string
 	var got []int
@@ -182,11 +182,11 @@ var sceneValues = []struct{ name, args string }{
 
 var sceneLocales = [][]string{{"LANG=C.UTF-8"}, {"LANG=C.UTF-8"}, {}, {"LANG=en_US.UTF-8"}, {"LC_ALL=C", "LANG=C.UTF-8"}, {"LC_CTYPE=C.UTF-8"}, {"LANG=tr_TR.UTF-8"}, {"LANG=POSIX", "LC_COLLATE=C.utf8"}, {"LANG=C", "LC_CTYPE=C.utf8"}}
 
-func newScene(w *world, dir string, rng *rand.Rand) scene {
+func newJudgeScene(w *world, dir string, rng *rand.Rand) judgeScene {
 	v := sceneValues[rng.Intn(len(sceneValues))]
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "PLAIN=main", "EMPTY=", "TWO=a  b", "STAR=*", "WORDS= -n x ", "lower=git push"}
 	env = append(env, sceneLocales[rng.Intn(len(sceneLocales))]...)
-	return scene{&bashJudge{environ: env}, commandValues{v.name, v.args, dir}}
+	return judgeScene{&bashJudge{environ: env}, commandValues{v.name, v.args, dir}}
 }
 
 func TestInProcessEqualsBash(t *testing.T) {
@@ -209,7 +209,7 @@ func TestInProcessEqualsBash(t *testing.T) {
 		rng := rand.New(rand.NewSource(seed*1000 + int64(round)))
 		// Each kind of place, in a stable order.
 		dir := dirs[sortedAt(names, round)]
-		s := newScene(w, dir, rng)
+		s := newJudgeScene(w, dir, rng)
 		var list []string
 		g := conditionGen{rng}
 		for range 250 {
