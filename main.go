@@ -22,5 +22,8 @@ func main() {
 	case shims.Wrapper:
 		os.Exit(shims.RunWrapper(p))
 	}
+	if h := p.Identity.Home; h != "" && os.Getenv("SAFESHELL_HOME") == "" {
+		p.Environ = append(p.Environ, "SAFESHELL_HOME="+h)
+	}
 	os.Exit(program.Run(p))
 }

@@ -265,21 +265,23 @@ func (r *Rules) conditionJudge() conditionJudge {
 // when an agent runs the text, and, for a text that is no valid shell, whoever
 // runs it. Allow when everything is known.
 func (r *Rules) JudgeUnknown(a *script.Analysis) Decision {
-	if len(a.Unknown) == 0 {
-		return Decision{}
-	}
 	broken := false
 	d := Decision{Action: RequireApproval, Rule: UnanalysedCommand, Source: "built-in"}
 	for _, u := range a.Unknown {
 		broken = broken || isParseError(u)
 		d.Matched = append(d.Matched, u.Reason)
 	}
-	if !broken && r.who() != AI {
+	if len(a.Unknown) == 0 {
+		for i := range a.Commands {
+			c := &a.Commands[i]
+			if len(c.Argv) > 0 && !c.Argv[0].Known() && commandWord(c.Argv[0]) == "" {
+				d.Matched = append(d.Matched, "the command name is not known: "+shown(a.Text, c.Argv[0], c.Nested))
+			}
+		}
+	}
+	if len(d.Matched) == 0 || !broken && r.who() != AI {
 		return Decision{}
 	}
-	d.Message = "What this would run cannot be known from its text: " + a.Unknown[0].Reason + "."
-	if broken {
-		d.Suggest = ""
-	}
+	d.Message = "What this would run cannot be known from its text: " + d.Matched[0] + "."
 	return d
 }

@@ -49,11 +49,37 @@ func (h *hit) rank() int {
 // the word may be what the rule names, a deny becomes a question for agents;
 // for people it is left to the shim, which sees the real argv.
 func (r *Rules) Judge(a *script.Analysis, i int) Decision {
-	var d Decision
 	if i < 0 || i >= len(a.Commands) {
-		return d
+		return Decision{}
 	}
 	v := newView(r, a, i)
+	d := r.judgeView(a, v)
+	for _, inner := range v.inner() {
+		d = stricter(d, r.judgeInner(inner))
+	}
+	return d
+}
+
+// stricter joins two decisions about one command.
+func stricter(a, b Decision) Decision {
+	if b.Action > a.Action {
+		a, b = b, a
+	}
+	a.Notes = append(a.Notes, b.Notes...)
+	a.Problems = append(a.Problems, b.Problems...)
+	return a
+}
+
+// judgeInner judges all commands of an analysis as one.
+func (r *Rules) judgeInner(a *script.Analysis) (d Decision) {
+	for i := range a.Commands {
+		d = stricter(d, r.judgeView(a, newView(r, a, i)))
+	}
+	return stricter(d, r.JudgeUnknown(a))
+}
+
+func (r *Rules) judgeView(a *script.Analysis, v *view) Decision {
+	var d Decision
 	j := judging{r: r, v: v, d: &d}
 	if r.builtin != nil {
 		j.source(r.builtin, nil)

@@ -14,6 +14,17 @@ func (a *analyzer) output(k *call, name string) {
 		return
 	}
 	args := k.argv[1:]
+	if k.c.src != nil && k.c.src.lang == Zsh {
+		// A pattern that matches nothing stops the command there.
+		for _, w := range args {
+			for _, p := range w.Parts {
+				if p.Kind == Glob {
+					s.lose()
+					return
+				}
+			}
+		}
+	}
 	switch name {
 	case ":", "true", "false", "mkdir", "touch", "rmdir", "rm", "cp", "mv", "ln", "chmod", "chown", "sleep", "exit", "kill":
 		return
@@ -87,6 +98,10 @@ func (a *analyzer) echo(s *sink, args []Word, src *source) {
 	newline, escapes := true, src.lang != Bash
 	for len(args) > 0 {
 		t, ok := args[0].Text()
+		if !ok && strings.Trim(litText(args[0]), "-neE") == "" && (len(args) > 1 || len(args[0].Parts) > 1) && args[0].Parts[0].Kind != TempPath {
+			s.lose() // it may be an option
+			return
+		}
 		if !ok || len(t) < 2 || t[0] != '-' || strings.Trim(t[1:], "neE") != "" {
 			break
 		}

@@ -234,6 +234,19 @@ func (e *expander) listOf(p *syntax.ParamExp, name string, words []Word, known, 
 			return
 		}
 	}
+	if e.st.fuzzy && (name == "@" || name == "*") {
+		// Any of the words may be none or several.
+		if !e.alone || !e.split || name == "*" {
+			e.add(Part{Kind: Operand, Name: name, Split: e.split})
+			return
+		}
+		for _, w := range words {
+			e.end()
+			e.has = true
+			e.cur = append(e.cur, w.Parts...)
+		}
+		return
+	}
 	star := name == "*"
 	if w, ok := p.Index.(*syntax.Word); ok && w.Lit() == "*" {
 		star = true

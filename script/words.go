@@ -18,6 +18,7 @@ type expander struct {
 	fields []Word
 	cur    []Part // the field being built
 	has    bool   // it exists, though it may be empty
+	alone  bool   // the word is a single part
 	buf    [6]Part
 }
 
@@ -46,6 +47,12 @@ func (a *analyzer) expand(out []Word, w *syntax.Word, st *state, c *ctx) []Word 
 	if c.src.lang != POSIX && hasBrace(w) {
 		for _, parts := range e.braces(w) {
 			e.word(parts)
+			if c.src.lang == Zsh && !e.has {
+				// zsh keeps empty elements.
+				if e.has = true; len(parts) > 0 {
+					e.add(Part{Kind: Variable, Name: "{,}", Split: true})
+				}
+			}
 			e.end()
 		}
 		return e.fields
@@ -117,6 +124,7 @@ func hasBrace(w *syntax.Word) bool {
 
 // word expands the parts of a word from its start on.
 func (e *expander) word(parts []syntax.WordPart) {
+	e.alone = len(parts) == 1
 	for i, p := range parts {
 		l, ok := p.(*syntax.Lit)
 		if !ok {
@@ -291,6 +299,11 @@ func (e *expander) lit(s string, rest []syntax.WordPart) {
 			e.add(Part{Kind: Glob, Text: e.c.src.decode(s[i : i+n])})
 			i += n
 			start = i
+		case zsh && c == '~' && e.split && len(litText(Word{Parts: e.cur})) == 0 && i == start:
+			// zsh looks for ~ after it expanded parameters.
+			e.add(Part{Kind: Variable, Name: "~"})
+			i++
+			start = i
 		case zsh && c == '<' && e.live():
 			flush(i)
 			e.add(Part{Kind: Glob, Text: s[i:]})
@@ -404,6 +417,10 @@ func (e *expander) tilde(s string, only bool) string {
 		end++
 	}
 	if end == len(s) && !only {
+		if e.c.src.lang == Zsh {
+			e.add(Part{Kind: Variable, Name: s[at:]}) // a named directory, by what follows
+			return ""
+		}
 		return s // ~"x", ~$x: no expansion
 	}
 	e.text(s[:at])

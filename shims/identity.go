@@ -4,6 +4,7 @@
 package shims
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"unsafe"
@@ -56,6 +57,10 @@ func Identify(argv []string) Identity {
 	}
 	switch base {
 	case "safeshell":
+		// The link in safeshell's own home, which agents' hooks call.
+		if home := filepath.Dir(filepath.Dir(id.Link)); filepath.Base(filepath.Dir(id.Link)) == "bin" && isLink(id.Link) && isLink(filepath.Join(home, "shims", "safeshell-wrapper")) {
+			id.Home = home
+		}
 		if len(argv) > 1 && isShellFlags(argv[1]) {
 			id.Role = Wrapper
 		}
@@ -113,6 +118,11 @@ func shimBehind(link string) string {
 		link = to
 	}
 	return ""
+}
+
+func isLink(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode()&os.ModeSymlink != 0
 }
 
 // isShellFlags reports whether an argument is one that is passed to shells
