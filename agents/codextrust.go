@@ -183,9 +183,9 @@ func (env Env) untrustCodex(a Agent, o InstallOptions) (*FileChange, error) {
 		env.dropRecord(a.Name, path)
 		return nil, nil
 	}
-	p := &plan{path: path, old: nonNil(data), rec: &record{Dirs: rec.Dirs}, change: Restored}
+	p := &plan{path: path, old: nonNil(data), change: Restored}
 	if back, err := rec.undo(data); err == nil {
-		p.new = back
+		p.new = nonNil(back)
 		if rec.Created && len(back) == 0 {
 			p.new, p.change, p.spare = nil, Removed, true
 		}

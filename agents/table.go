@@ -49,6 +49,9 @@ type Agent struct {
 	Display string
 	Aliases []string
 	Tag     Tag // of the row as a whole
+	// Measured is the version that Tag M (or S) speaks of, Minimum the oldest
+	// one with which the hook guards as described.
+	Measured, Minimum string
 
 	Binaries []string // programs that show that it is here; the first is asked for its version
 	Dirs     []string // directories that show it
@@ -91,6 +94,7 @@ func All() []Agent {
 	return []Agent{
 		{
 			Name: "claude-code", Display: "Claude Code", Aliases: []string{"claude"}, Tag: "M",
+			Measured: "2.1.329", Minimum: "2.1.295",
 			Binaries: []string{"claude"}, Dirs: []string{"~/.claude"},
 			Hook: Nested, Events: []string{"PreToolUse"},
 			Matcher:  "Bash|PowerShell|Monitor|Read|Edit|MultiEdit|Write|NotebookEdit",
@@ -100,7 +104,7 @@ func All() []Agent {
 			Deny: "JSON", Ask: Yes, Rewrite: Yes,
 			Limits:         "an ask in -p is a deny; find and grep are functions inside Claude and meet no shim",
 			DefaultTimeout: 600 * time.Second, Timeout: hookTime,
-			Failure: "open", FailClosed: `"onFailure": "block" (from 2.1.295)`,
+			Failure: "open", FailClosed: `"onFailure": "block"`,
 			Markers: []Marker{
 				{Name: "CLAUDECODE", Session: "CLAUDE_CODE_SESSION_ID", Tag: "M"},
 				{Name: "CLAUDE_CODE_CHILD_SESSION", Session: "CLAUDE_CODE_SESSION_ID", Tag: "M"},
@@ -110,6 +114,7 @@ func All() []Agent {
 		},
 		{
 			Name: "codex", Display: "Codex CLI", Aliases: []string{"codex-cli"}, Tag: "M",
+			Measured: "0.169.0",
 			Binaries: []string{"codex"}, Dirs: []string{"~/.codex"},
 			Hook: Nested, Events: []string{"PreToolUse"}, Matcher: "^(Bash|apply_patch)$",
 			UserFile: "~/.codex/hooks.json", ProjectFile: ".codex/hooks.json",
@@ -129,6 +134,7 @@ func All() []Agent {
 		},
 		{
 			Name: "copilot", Display: "GitHub Copilot CLI", Aliases: []string{"copilot-cli"}, Tag: "M",
+			Measured: "1.0.102",
 			Binaries: []string{"copilot"}, Dirs: []string{"~/.copilot"},
 			Hook: Flat, Events: []string{"preToolUse"},
 			Matcher:  "bash|powershell|view|create|edit|str_replace_editor|apply_patch",
@@ -175,6 +181,7 @@ func All() []Agent {
 		},
 		{
 			Name: "gemini", Display: "Gemini CLI", Aliases: []string{"gemini-cli"}, Tag: "M",
+			Measured: "0.61.0",
 			Binaries: []string{"gemini"}, Dirs: []string{"~/.gemini"},
 			Hook: Nested, Events: []string{"BeforeTool"},
 			Matcher:  "^(run_shell_command|read_file|read_many_files|write_file|replace)$",
@@ -189,6 +196,7 @@ func All() []Agent {
 		},
 		{
 			Name: "qwen", Display: "Qwen Code", Aliases: []string{"qwen-code"}, Tag: "M",
+			Measured: "0.24.4",
 			Binaries: []string{"qwen"}, Dirs: []string{"~/.qwen"},
 			Hook: Nested, Events: []string{"PreToolUse"},
 			Matcher:  "^(run_shell_command|read_file|read_many_files|write_file|edit)$",
@@ -203,6 +211,7 @@ func All() []Agent {
 		},
 		{
 			Name: "opencode", Display: "opencode", Tag: "M",
+			Measured: "1.18.33",
 			Binaries: []string{"opencode"}, Dirs: []string{"~/.config/opencode"},
 			Hook: Plugin, Events: []string{"tool.execute.before"},
 			UserFile: "~/.config/opencode/plugin/safeshell.js", ProjectFile: ".opencode/plugin/safeshell.js",
@@ -233,6 +242,7 @@ func All() []Agent {
 		},
 		{
 			Name: "cline", Display: "Cline CLI", Tag: "M",
+			Measured: "3.0.65",
 			Binaries: []string{"cline"}, Dirs: []string{"~/.cline"},
 			Hook: Script, Events: []string{"PreToolUse"},
 			UserFile: "~/.cline/hooks/PreToolUse", ProjectFile: ".cline/hooks/PreToolUse",
@@ -260,7 +270,7 @@ func All() []Agent {
 			Name: "windsurf", Display: "Windsurf Cascade", Aliases: []string{"cascade"}, Tag: "D",
 			Binaries: []string{"windsurf"}, Dirs: []string{"~/.codeium/windsurf", "~/.windsurf"},
 			Hook: Flat, Events: []string{"pre_run_command", "pre_read_code", "pre_write_code"},
-			UserFile: "~/.codeium/windsurf/hooks.json", ProjectFile: ".windsurf/hooks.json",
+			UserFile: "~/.codeium/windsurf/hooks.json", ProjectFile: ".devin/hooks.json",
 			Comments: Unknown, HookShell: bash,
 			Deny: "exit 2", Ask: No, Rewrite: No,
 			Limits:  "no hooks in restricted mode; the time limit is not documented",
@@ -269,7 +279,7 @@ func All() []Agent {
 			Markers: []Marker{{Name: "CODEIUM_EDITOR_APP_ROOT", Tag: "T"}},
 		},
 		{
-			Name: "devin", Display: "Devin CLI and Local", Tag: "D",
+			Name: "devin", Display: "Devin CLI and Devin Local", Tag: "D",
 			Binaries: []string{"devin"}, Dirs: []string{"~/.config/devin"},
 			Hook: Nested, Events: []string{"PreToolUse"}, Matcher: "exec|edit",
 			UserFile: "~/.config/devin/config.json", ProjectFile: ".devin/hooks.v1.json",
@@ -293,7 +303,7 @@ func All() []Agent {
 			Processes: []string{"goose", "goosed"},
 		},
 		{
-			Name: "kiro", Display: "Kiro 1.x, Kiro CLI 3.x", Tag: "D",
+			Name: "kiro", Display: "Kiro 1.x and Kiro CLI 3.x", Tag: "D",
 			Dirs: []string{"~/.kiro"},
 			Hook: Flat, Events: []string{"PreToolUse"},
 			Matcher:  "^(shell|execute_bash|execute_cmd|read|write|fs_read|fs_write)$",
@@ -329,6 +339,7 @@ func All() []Agent {
 		},
 		{
 			Name: "crush", Display: "Crush", Tag: "S",
+			Measured: "0.96",
 			Binaries: []string{"crush"}, Dirs: []string{"~/.config/crush"},
 			Hook: Flat, Events: []string{"PreToolUse"}, Matcher: "^(bash|view|edit|multiedit|write)$",
 			UserFile: "~/.config/crush/crush.json", ProjectFile: "crush.json",
@@ -363,6 +374,7 @@ func All() []Agent {
 		},
 		{
 			Name: "pi", Display: "Pi", Tag: "M",
+			Measured: "0.73.1",
 			Binaries: []string{"pi"}, Dirs: []string{"~/.pi"},
 			Hook: Plugin, Events: []string{"tool_call"},
 			UserFile: "~/.pi/agent/extensions/safeshell.ts", ProjectFile: ".pi/extensions/safeshell.ts",
@@ -440,6 +452,7 @@ func All() []Agent {
 		},
 		{
 			Name: "continue", Display: "Continue CLI", Tag: "M",
+			Measured: "1.5.47",
 			Binaries: []string{"cn"}, Hook: NoHook, Comments: Unknown,
 			Ask: No, Rewrite: No,
 			Limits:    "holds a hook engine that nothing calls; it starts $SHELL -l -c",

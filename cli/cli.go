@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -39,6 +41,8 @@ type grammar struct {
 	Trust      trustCmd      `cmd:"" help:"Trust a repository's rules that run code."`
 	Untrust    untrustCmd    `cmd:"" help:"Withdraw the trust in a repository's rules."`
 	Grants     grantsCmd     `cmd:"" help:"List and revoke remembered answers."`
+	Hook       hookCmd       `cmd:"" help:"Answer an agent's hook: event on standard input, verdict on standard output."`
+	Agents     agentsCmd     `cmd:"" help:"Guard the AI agents on this machine by their own hooks."`
 	Status     statusCmd     `cmd:"" help:"What is on, what is off, and why."`
 	Doctor     doctorCmd     `cmd:"" help:"Look for what is wrong; fire probes that must be denied."`
 	Which      whichCmd      `cmd:"" help:"Print the real command behind a shim."`
@@ -178,3 +182,15 @@ func (a *app) note(format string, args ...any) {
 
 // visible makes text safe to show on one line of a terminal.
 func visible(s string) string { return spool.Visible(s) }
+
+// dir is the working directory; "" when it is gone.
+func (a *app) dir() string {
+	d, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(d); err == nil {
+		return real
+	}
+	return d
+}

@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"safeshell/eval"
 	"safeshell/gate"
@@ -24,7 +22,6 @@ type rulesCmd struct {
 	List rulesListCmd `cmd:"" help:"List the rules in force here, and where each comes from."`
 	Show rulesShowCmd `cmd:"" help:"Explain one rule."`
 	Lint rulesLintCmd `cmd:"" help:"Check rules files; exit 1 if anything is wrong."`
-	Test rulesTestCmd `cmd:"" help:"Run every rule's examples through the real engine."`
 }
 
 type rulesListCmd struct {
@@ -39,7 +36,7 @@ func (c *rulesListCmd) Run(a *app) error {
 	for _, p := range problems {
 		a.note("safeshell: %s", visible(p.String()))
 	}
-	for _, info := range r.List() {
+	for _, info := range r.List(a.dir()) {
 		if c.JSON {
 			b, err := json.Marshal(info)
 			if err != nil {
@@ -70,7 +67,7 @@ func (c *rulesShowCmd) Run(a *app) error {
 		return err
 	}
 	r, _ := a.g.Rules()
-	text, ok := r.Show(c.Name)
+	text, ok := r.Show(a.dir(), c.Name)
 	if !ok {
 		return fmt.Errorf("no rule is called %q; see `safeshell rules list`", visible(c.Name))
 	}
@@ -117,76 +114,4 @@ func (c *rulesLintCmd) Run(a *app) error {
 		return exitError(1)
 	}
 	return nil
-}
-
-type rulesTestCmd struct {
-	Corpus string `help:"Judge a file of verdict<TAB>command lines as well." placeholder:"FILE" type:"path"`
-	Quiet  bool   `help:"Print only what fails." short:"q"`
-}
-
-func (c *rulesTestCmd) Run(a *app) error {
-	if err := a.open(); err != nil {
-		return err
-	}
-	r, problems := a.g.Rules()
-	for _, p := range problems {
-		a.note("safeshell: %s", visible(p.String()))
-	}
-	rep := r.Test()
-	for _, f := range rep.Failures {
-		if err := a.printf("FAIL  %s\n", visible(f)); err != nil {
-			return err
-		}
-	}
-	failed := len(rep.Failures)
-	if !c.Quiet {
-		if err := a.printf("%d examples of %d rules, %d failed\n", rep.Examples, rep.Rules, failed); err != nil {
-			return err
-		}
-	}
-	if c.Corpus != "" {
-		n, bad, err := c.corpus(a)
-		if err != nil {
-			return err
-		}
-		failed += bad
-		if !c.Quiet {
-			if err := a.printf("%d corpus lines, %d failed\n", n, bad); err != nil {
-				return err
-			}
-		}
-	}
-	if failed > 0 {
-		return exitError(1)
-	}
-	return nil
-}
-
-// corpus judges each line of a user's own corpus through the same gate.
-func (c *rulesTestCmd) corpus(a *app) (n, bad int, err error) {
-	f, err := os.Open(c.Corpus)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	lines, err := eval.ReadCorpus(f, c.Corpus)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, l := range lines {
-		n++
-		v := a.judgeOnly(l.Command, eval.AI)
-		got := eval.Verdict(v.Action)
-		if l.Accepts(got) {
-			continue
-		}
-		bad++
-		if err := a.printf("FAIL  %s:%d: %s, want %s: %s\n", visible(c.Corpus), l.Line, got, strings.Join(l.Verdicts, " or "), visible(l.Command)); err != nil {
-			return n, bad, err
-		}
-	}
-	if n == 0 {
-		return 0, 0, errors.New(c.Corpus + " holds no lines; write: verdict<TAB>command, with allow, redirect, ask or deny")
-	}
-	return n, bad, nil
 }

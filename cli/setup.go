@@ -38,7 +38,7 @@ func (c *initCmd) Run(a *app) error {
 func (a *app) initParams() initscript.Params {
 	r, _ := a.g.Rules()
 	var names []string
-	for _, n := range r.Names() {
+	for _, n := range r.Names(a.dir()) {
 		names = append(names, n.Name)
 	}
 	return initscript.Params{Binary: self(), Home: a.paths.Home, UserHome: a.paths.User, Builtins: names}
@@ -247,7 +247,7 @@ func (c *refreshCmd) Run(a *app) error {
 func (a *app) refresh() (shims.Changes, error) {
 	r, _ := a.g.Rules()
 	var want shims.Wanted
-	for _, n := range r.Names() {
+	for _, n := range r.Names(a.dir()) {
 		if n.FromUser {
 			want.Always = append(want.Always, n.Name)
 		} else {

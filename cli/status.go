@@ -141,7 +141,7 @@ func (a *app) checkRules() []finding {
 		fs = append(fs, finding{level, p.String(), p.Fix})
 	}
 	n := map[string]int{}
-	for _, info := range r.List() {
+	for _, info := range r.List(a.dir()) {
 		if info.Disabled == "" {
 			n[info.Source]++
 		}
@@ -198,7 +198,7 @@ func (a *app) checkPath() []finding {
 	}
 	r, _ := a.g.Rules()
 	var without []string
-	for _, n := range r.Names() {
+	for _, n := range r.Names(a.dir()) {
 		if n.FromUser && shims.Which(n.Name, a.lookup) == "" && shims.Linkable(n.Name) {
 			without = append(without, n.Name)
 		}

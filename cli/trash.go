@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"safeshell/shims"
 	"safeshell/trash"
@@ -53,6 +54,7 @@ type trashListCmd struct {
 type listedItem struct {
 	ID      string     `json:"id"`
 	Path    string     `json:"path"`
+	PathB64 []byte     `json:"path_base64,omitempty"` // when the path is no valid UTF-8
 	Deleted *time.Time `json:"deleted,omitempty"`
 	Trash   string     `json:"trash"`
 	Group   string     `json:"group,omitempty"`
@@ -90,6 +92,9 @@ func (c *trashListCmd) Run(a *app) error {
 			}
 			if it.Size >= 0 {
 				l.Size = &it.Size
+			}
+			if !utf8.ValidString(it.Path) {
+				l.PathB64 = []byte(it.Path)
 			}
 			b, err := json.Marshal(l)
 			if err != nil {
@@ -147,10 +152,12 @@ func bytesText(n int64) string {
 type which struct {
 	What  []string `arg:"" optional:"" name:"item" help:"Names, paths or ids (trash list)."`
 	Group []string `help:"All of one rm call." placeholder:"ID" sep:"none"`
+	Under []string `help:"All that was in this directory." placeholder:"DIR" sep:"none" type:"path"`
+	Last  bool     `help:"All of the last rm call."`
 }
 
 func (w which) selection(items []trash.Item, dir string) trash.Selection {
-	s := trash.Selection{Groups: w.Group}
+	s := trash.Selection{Groups: w.Group, Under: w.Under, Last: w.Last}
 	ids := map[string]bool{}
 	for _, it := range items {
 		ids[it.ID] = true
@@ -181,6 +188,11 @@ func (w which) selection(items []trash.Item, dir string) trash.Selection {
 	return s
 }
 
+// none reports whether nothing was named.
+func (w which) none() bool {
+	return len(w.What)+len(w.Group)+len(w.Under) == 0 && !w.Last
+}
+
 func (a *app) selected(items []trash.Item, s trash.Selection) ([]trash.Item, bool) {
 	chosen, errs := trash.Select(items, s, time.Now())
 	for _, err := range errs {
@@ -202,7 +214,7 @@ func (c *trashRestoreCmd) Run(a *app) error {
 	}
 	items, env := a.trashItems()
 	sel := c.selection(items, env.Dir)
-	if len(c.What)+len(c.Group) == 0 {
+	if c.none() {
 		if len(items) == 0 {
 			return errors.New("the trash is empty")
 		}
@@ -238,7 +250,7 @@ func (c *trashPurgeCmd) Run(a *app) error {
 	}
 	items, env := a.trashItems()
 	sel := c.selection(items, env.Dir)
-	if len(c.What)+len(c.Group) == 0 {
+	if c.none() {
 		age := c.Older
 		if age == "" {
 			age = fmt.Sprintf("%dd", a.g.Config().Trash.KeepDays)

@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"safeshell/monitor"
 	"safeshell/spool"
+	"safeshell/trash"
 )
 
 type watchCmd struct {
@@ -33,8 +35,37 @@ func (c *watchCmd) Run(a *app) error {
 		return err
 	}
 	defer live.Close()
+	go a.cleanTrash()
 	return monitor.Run(ctx, monitor.Options{
 		Source: live, In: os.Stdin, Out: os.Stdout, Getenv: a.getenv, Notify: a.g.Config().Approval.Notify,
 		Plain: c.Plain, Refuse: refuse, Version: Version, Spool: s.Dir(),
 	})
+}
+
+// cleanTrash deletes what the trash has kept long enough, at most once a day,
+// and says so in the journal, which the monitor shows.
+func (a *app) cleanTrash() {
+	env := a.trashEnv()
+	if !trash.EvictDue(env) {
+		return
+	}
+	c := a.g.Config().Trash
+	ev := trash.Evict(env, trash.Config{KeepDays: c.KeepDays, MaxBytes: c.MaxBytes})
+	var notes []string
+	for what, list := range map[string][]trash.Outcome{"kept its time": ev.Expired, "made room": ev.Quota} {
+		for _, o := range list {
+			if o.Err == nil {
+				notes = append(notes, what+": "+trash.Show(o.Item.Path))
+			}
+		}
+	}
+	for _, err := range ev.Errs {
+		notes = append(notes, err.Error())
+	}
+	if ev.Over > 0 {
+		notes = append(notes, "the trash holds "+bytesText(ev.Over)+" more than max_bytes allows, all of it younger than a day; to choose: safeshell trash list --size")
+	}
+	if len(notes) > 0 {
+		_ = a.g.Journal(spool.Entry{Time: time.Now(), Kind: spool.KindTrash, Action: "trash-cleaned", Notes: notes})
+	}
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -55,4 +56,16 @@ func (g *Gate) journal(req Request, e entry) {
 		je.Context, je.Agent, je.Session = g.caller.cheap()
 	}
 	_ = spool.OpenJournal(g.env.Paths.Journal).Append(je)
+}
+
+// JournalTrash notes which group of the trash the last redirected rm made, so
+// that it can be found again.
+func (g *Gate) JournalTrash(group string, n int) {
+	if n == 0 {
+		return
+	}
+	_ = spool.OpenJournal(g.env.Paths.Journal).Append(spool.Entry{
+		Time: g.env.Now(), Kind: spool.KindTrash, Action: "trashed", PID: os.Getpid(),
+		Notes: []string{fmt.Sprintf("%d to the trash; back with: safeshell trash restore --group %s", n, group)},
+	})
 }

@@ -124,6 +124,7 @@ func (p Process) replace(g *gate.Gate, f finder, v gate.Verdict, exe, entry, dep
 	name := p.Identity.Name
 	if v.Trash {
 		res := trash.Put(TrashEnv(p, g), trashConfig(g), name, v.Argv, exe)
+		g.JournalTrash(res.Group, len(res.Moved))
 		if !res.ExecReal {
 			return res.Code
 		}

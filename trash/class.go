@@ -134,7 +134,7 @@ func (p *putter) refuses(t *target) string {
 		if t.real == top {
 			return "it is the trash; to empty that: safeshell trash empty"
 		}
-		return "it is in the trash; to delete it for good: safeshell trash purge"
+		return "it is in the trash; to delete it for good: safeshell trash list, then safeshell trash purge ID"
 	}
 	if t.fi.mnt != t.pmnt && p.isMountPoint(t.real) {
 		return "it is a mount point"

@@ -20,7 +20,7 @@ func TestRefused(t *testing.T) {
 		{"home/.local", "the trash is in it"},
 		{"home/.local/share/Trash", "it is the trash; to empty that: safeshell trash empty"},
 		{"home/.local/share/Trash/files", "it is in the trash"},
-		{"home/.local/share/Trash/files/old", "it is in the trash; to delete it for good: safeshell trash purge"},
+		{"home/.local/share/Trash/files/old", "it is in the trash; to delete it for good: safeshell trash list, then safeshell trash purge ID"},
 		{"home/.safeshell", "it belongs to safeshell itself"},
 		{"home/.safeshell/rules.yaml", "it belongs to safeshell itself"},
 		{"link/.safeshell/rules.yaml", "it belongs to safeshell itself"},

@@ -32,10 +32,10 @@ func (c diffCase) argv() []string {
 
 var names = []string{"a", "b", "it's", "x y", "d/1", "d/2", "d/s/3", "e/", "l->d", "lf->a", "dang->nope", "loop->loop", "-x", "-foo", "p|"}
 
-// diffCases are sections 3.1 to 3.6, row by row, except 3.5 and the root
-// directory.
+// diffCases are operands, dots, options, prompts, quoting and permissions; the
+// root directory and links with a slash behind them have tests of their own.
 var diffCases = []diffCase{
-	// 3.1
+	// operands
 	{args: ""}, {args: "-r"}, {args: "-v"}, {args: "--"}, {args: "-f"}, {args: "-f --"},
 	{args: "nope"}, {args: "''"}, {args: "-f nope"}, {args: "-f ''"},
 	{args: "-f a/ a/sub dang/ loop/"}, {args: "a/ a/sub dang/ loop/"}, {args: "a/"}, {args: "a/sub"},
@@ -49,11 +49,11 @@ var diffCases = []diffCase{
 	{args: "-r d/1 d"}, {args: "l l/1"}, {args: "a a/x"}, {args: "d/1 l/1"}, {args: "-r d/s/../s"},
 	{args: "-rf ../w/d"}, {args: "-v ./a d/../b"}, {args: "-rv d"}, {args: "-rv d/"}, {args: "-rv d///"}, {args: "-rv ./d//s"},
 	{args: "-r d a e l"}, {args: "d/1/ a"}, {args: "-r e/ a"},
-	// 3.2
+	// dots
 	{args: "-r ."}, {args: "-r .."}, {args: "-r ./"}, {args: "-r ../"}, {args: "-r e/."}, {args: "-r e/.."}, {args: "-rf e/. a"},
 	{args: "-r d/./ a"}, {args: "-r d/../ a"}, {args: "."}, {args: ".."}, {args: ". a"}, {args: "a/.."}, {args: "a/.. b"}, {args: "-r a/."},
 	{args: "-d e/."}, {args: "-d ."}, {args: "-d e/. a"}, {args: "-r d/s/.. a"}, {args: "-ri . a", stdin: "y"},
-	// 3.3
+	// options
 	{args: "-x a"}, {args: "-x -foo"}, {args: "-Z -foo -x"}, {args: "-xyz"}, {args: "-foo"}, {args: "-- -foo"}, {args: "./-foo"}, {args: "--nope a"}, {args: "--nope=1 a"},
 	{args: "--rec d"}, {args: "--i a", stdin: "y\n"}, {args: "--r d"}, {args: "--d e"}, {args: "--f nope"}, {args: "--o a"},
 	{args: "--no-pres a"}, {args: "--no-preserve-root a"}, {args: "--preserve-root=foo a"}, {args: "--preserve-root=all -r d a"},
@@ -67,7 +67,7 @@ var diffCases = []diffCase{
 	{args: "-fi nope"}, {args: "-if nope"}, {args: "-fI nope"}, {args: "-If nope"}, {args: "-f --interactive=never nope"},
 	{args: "-f --interactive=once nope a"}, {args: "-f --interactive nope a", stdin: "y\n"}, {args: "-i --interactive=never a"},
 	{args: "-fi a", stdin: "n\n"}, {args: "-if a", stdin: "n\n"}, {args: "-rR -dfv d e a"}, {args: "-vv a"},
-	// 3.4
+	// prompts
 	{args: "-i a", stdin: "y\n"}, {args: "-i a", stdin: "n\n"}, {args: "-i a"}, {args: "-i a b lf p e", stdin: "y\nn\ny\ny\n"},
 	{args: "-i a", stdin: "yes\n"}, {args: "-i a b", stdin: "Yup\n\n"}, {args: "-i a", stdin: " y\n"}, {args: "-i a b", stdin: "y"},
 	{args: "-ri d", stdin: "y\ny\ny\ny\ny\ny\ny\n"}, {args: "-riv d", stdin: "y\ny\ny\ny\ny\ny\ny\n"}, {args: "-ri d", stdin: "n\n"},
@@ -84,7 +84,7 @@ var diffCases = []diffCase{
 	{args: "---presume-input-tty -r t a", tree: []string{"t/x", "t/ 0555"}, stdin: "n\ny\n"},
 	{args: "---presume-input-tty --interactive=never ro", tree: []string{"ro 0444"}}, {args: "---presume-input-tty nope a"},
 	{args: "-ri t", tree: []string{"t/a 0444", "t/b"}, stdin: "y\ny\ny\ny\n"},
-	// 3.6
+	// -v and quoting
 	{args: "-v a it's x<sp>y"}, {args: "it's<sp>nope x<nl>y it's$ ''"}, {args: "-v x<ff>y", tree: []string{"x\xffy"}},
 	{args: "-v <e>", tree: []string{"é"}}, {args: "-v <e>", tree: []string{"é"}, env: "LC_ALL=C.UTF-8"}, {args: "<e>'", env: "LC_CTYPE=C.UTF-8"},
 	{args: "<e> x", env: "LC_ALL=xx_YY.UTF-8"}, {args: "-v x<ff>y", tree: []string{"x\xffy"}, env: "LC_ALL=C.UTF-8"},

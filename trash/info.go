@@ -113,7 +113,7 @@ func parseInfo(b []byte) (info, error) {
 	return in, err
 }
 
-// parseDate takes the two forms that section 1.3 names; zero for any other.
+// parseDate takes the two forms that the specification knows; zero for any other.
 func parseDate(s string) time.Time {
 	s = strings.TrimSpace(s)
 	for _, layout := range []string{dateLayout, "20060102T15:04:05"} {

@@ -173,7 +173,7 @@ func (s *store) newItem(name string, in info) Item {
 }
 
 // original is the absolute path that an information file means, or why there
-// is none: one in a top directory must stay within it (section 7).
+// is none: one in a top directory must stay within it.
 func (s *store) original(p string) (path, problem string) {
 	for c := range strings.SplitSeq(p, "/") {
 		if c == ".." {

@@ -16,9 +16,12 @@ type mount struct {
 	fstype string
 }
 
-// readMounts parses a mountinfo file (proc_pid_mountinfo(5)). Lines that are
+// procMounts is what the kernel says is mounted.
+const procMounts = "/proc/self/mountinfo"
+
+// parseMounts reads a mountinfo file (proc_pid_mountinfo(5)). Lines that are
 // not understood are left out.
-func readMounts(path string) ([]mount, error) {
+func parseMounts(path string) ([]mount, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -153,10 +154,36 @@ type Evicted struct {
 	Errs    []error
 }
 
-// Evict keeps the trash within its time and size (section 6 of the rules of
-// retention): it deletes what was kept long enough, then, while there is more
-// than the quota allows, regenerable items and then the others, oldest first,
-// but never one that is younger than 24 hours. Items that other programs
+// EvictDue reports whether a day has passed since Evict last looked at the home
+// trash. It costs one system call or two, so that it can be asked after each
+// Put.
+func EvictDue(e Env) bool {
+	h, err := e.homeTrash()
+	if err != nil {
+		return false
+	}
+	if fi, err := lstatAt(atFDCWD, filepath.Join(h, stampName)); err == nil {
+		return e.now().Sub(time.Unix(fi.mtime.Unix())) > minAge
+	}
+	return exists(filepath.Join(h, "files"))
+}
+
+// stampName is the file whose time is that of the last Evict.
+const stampName = ".safeshell.evicted"
+
+func (s *store) touchStamp(now time.Time) {
+	fd, err := openAt(s.fd, stampName, unix.O_WRONLY|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return
+	}
+	ts := unix.NsecToTimespec(now.UnixNano())
+	setTimes(fd, finfo{atime: ts, mtime: ts})
+	unix.Close(fd)
+}
+
+// Evict keeps the trash within its time and size: it deletes what was kept long
+// enough, then, while there is more than the quota allows, regenerable items
+// and then the others, oldest first, but never one younger than 24 hours. Items that other programs
 // trashed are theirs to expire and are neither counted nor deleted.
 func Evict(e Env, c Config) Evicted {
 	var ev Evicted
@@ -201,6 +228,7 @@ func Evict(e Env, c Config) Evicted {
 			}
 		}
 		ev.Over += max(over, 0)
+		s.touchStamp(now)
 		s.close()
 	}
 	if len(out) > 0 {

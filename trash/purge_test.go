@@ -158,7 +158,13 @@ func TestEvict(t *testing.T) {
 		}
 		return s
 	}
+	if !EvictDue(e) {
+		t.Error("not due")
+	}
 	ev := Evict(withMounts(t, e), Config{KeepDays: 30, MaxBytes: 150 << 10})
+	if EvictDue(e) {
+		t.Error("due again")
+	}
 	if got := names(ev.Expired); got != "late.o gen.tmp older.o expired " {
 		t.Error(got)
 	}
@@ -171,6 +177,10 @@ func TestEvict(t *testing.T) {
 	ev = Evict(withMounts(t, e), Config{KeepDays: 30, MaxBytes: 1})
 	if len(ev.Expired)+len(ev.Quota) != 0 || ev.Over <= 0 {
 		t.Errorf("%+v", ev)
+	}
+	e.Now = func() time.Time { return day(33) }
+	if !EvictDue(e) {
+		t.Error("not due the next day")
 	}
 	items := list(t, e)
 	if len(items) != 2 || items[0].Name != "young" || items[1].Name != "foreign" {

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// store is an open trash directory that passed the checks of section 1.1.
+// store is an open trash directory that passed the checks of the
+// specification ("Trash directories") and of checkOwn.
 type store struct {
 	path            string // absolute
 	top             string // the top directory that its paths are relative to; "" in the home trash
@@ -56,7 +57,7 @@ func openStore(path, top string, uid int, create, loose bool) (*store, error) {
 		}
 		return nil, &pathError{"open", path, err}
 	}
-	fi, err := checkOwn(s.fd, path, uid, loose)
+	fi, err := checkOwn(s.fd, path, top, uid, loose)
 	if err != nil {
 		s.close()
 		return nil, err
@@ -75,7 +76,7 @@ func openStore(path, top string, uid int, create, loose bool) (*store, error) {
 		}
 		switch err {
 		case nil:
-			fi, err := checkOwn(*d.fd, p, uid, loose)
+			fi, err := checkOwn(*d.fd, p, top, uid, loose)
 			if err == nil && (fi.dev != s.dev || fi.mnt != s.mnt) {
 				err = &distrust{p, "it is on another filesystem than the trash", ""}
 			}
@@ -94,14 +95,18 @@ func openStore(path, top string, uid int, create, loose bool) (*store, error) {
 	return s, nil
 }
 
-func checkOwn(fd int, path string, uid int, loose bool) (finfo, error) {
+func checkOwn(fd int, path, top string, uid int, loose bool) (finfo, error) {
 	fi, err := statFd(fd)
+	foreign := uint32(0o022)
+	if top == "" && int(fi.gid) == uid {
+		foreign = 0o002 // the user's own group, by the custom of giving it his number
+	}
 	switch {
 	case err != nil:
 		return fi, &pathError{"stat", path, err}
 	case int(fi.uid) != uid:
 		return fi, &distrust{path, fmt.Sprintf("it belongs to user %d, not to %d", fi.uid, uid), ""}
-	case fi.mode&0o022 != 0 && !loose:
+	case fi.mode&foreign != 0 && !loose:
 		return fi, &distrust{path, "others may write to it", "chmod go-w " + Quote(path, false)}
 	}
 	return fi, nil
@@ -178,7 +183,7 @@ func (e *trashSideError) Error() string {
 	hint := ""
 	switch {
 	case errors.Is(e.err, unix.ENOSPC), errors.Is(e.err, unix.EDQUOT):
-		hint = "; to make room: safeshell trash purge"
+		hint = "; to make room: safeshell trash purge --older 7d"
 	}
 	return "cannot write to the trash " + Show(e.s.path) + ": " + errText(e.err) + hint
 }

@@ -9,38 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const atFDCWD = unix.AT_FDCWD
-
-// finfo is what is known of a file.
-type finfo struct {
-	dev, ino, mnt uint64 // mnt: mount id, or dev where the kernel has none
-	rdev          uint64
-	mode          uint32 // st_mode: type and permissions
-	uid, gid      uint32
-	nlink         uint32
-	size, blocks  int64 // bytes; units of 512 bytes
-	atime, mtime  unix.Timespec
-	ctime         unix.Timespec
-}
-
-func (f finfo) kind() uint32      { return f.mode & unix.S_IFMT }
-func (f finfo) isDir() bool       { return f.kind() == unix.S_IFDIR }
-func (f finfo) isLink() bool      { return f.kind() == unix.S_IFLNK }
-func (f finfo) isReg() bool       { return f.kind() == unix.S_IFREG }
-func (f finfo) perm() uint32      { return f.mode & 07777 }
-func (f finfo) usage() int64      { return f.blocks * 512 }
-func (f finfo) same(g finfo) bool { return f.dev == g.dev && f.ino == g.ino }
-
-// again calls f until it is not interrupted by a signal.
-func again(f func() error) error {
-	for {
-		if err := f(); err != unix.EINTR {
-			return err
-		}
-	}
-}
-
-// lstatAt is lstat below a directory; name "" is the descriptor itself.
+// lstatAt is lstat below a directory.
 func lstatAt(dirfd int, name string) (finfo, error) {
 	return statxAt(dirfd, name, unix.AT_SYMLINK_NOFOLLOW)
 }
@@ -91,14 +60,6 @@ func fstatAt(dirfd int, name string, flags int) (finfo, error) {
 		mode: st.Mode, uid: st.Uid, gid: st.Gid, nlink: uint32(st.Nlink),
 		size: st.Size, blocks: st.Blocks, atime: st.Atim, mtime: st.Mtim, ctime: st.Ctim,
 	}, nil
-}
-
-func openAt(dirfd int, name string, flags int, mode uint32) (fd int, err error) {
-	err = again(func() error {
-		fd, err = unix.Openat(dirfd, name, flags|unix.O_CLOEXEC, mode)
-		return err
-	})
-	return fd, err
 }
 
 // openDir opens a directory as a place to work in, which needs no permission
@@ -153,11 +114,6 @@ func realPath(fd int, fallback string) (string, error) {
 // chmodFd sets the mode of an open directory, also one from openDir.
 func chmodFd(fd int, mode uint32) error {
 	return again(func() error { return unix.Chmod("/proc/self/fd/"+strconv.Itoa(fd), mode) })
-}
-
-// accessible asks the kernel, for the effective user.
-func accessible(dirfd int, name string, how uint32) error {
-	return again(func() error { return unix.Faccessat(dirfd, name, how, unix.AT_EACCESS) })
 }
 
 // renameNew renames and fails with EEXIST if the target exists.
@@ -222,36 +178,6 @@ func makeNode(dirfd int, name string, mode uint32, rdev uint64) error {
 	return again(func() error { return unix.Mknodat(dirfd, name, mode, int(rdev)) })
 }
 
-// copyAttrs copies the extended attributes (with them the access lists).
-// Those that the target cannot have or this user cannot set are left out.
-func copyAttrs(dst, src int) error {
-	n, err := unix.Flistxattr(src, nil)
-	if err != nil || n == 0 {
-		return nil
-	}
-	list := make([]byte, n+256)
-	if n, err = unix.Flistxattr(src, list); err != nil {
-		return nil
-	}
-	for name := range strings.SplitSeq(strings.TrimRight(string(list[:n]), "\x00"), "\x00") {
-		n, err := unix.Fgetxattr(src, name, nil)
-		if err != nil {
-			continue
-		}
-		val := make([]byte, n)
-		if n > 0 {
-			if n, err = unix.Fgetxattr(src, name, val); err != nil {
-				continue
-			}
-		}
-		switch err := unix.Fsetxattr(dst, name, val[:n], 0); err {
-		case unix.ENOSPC, unix.EDQUOT, unix.E2BIG, unix.ERANGE, unix.EIO:
-			return err
-		}
-	}
-	return nil
-}
-
 // ancestors names the processes above this one, nearest first.
 func ancestors() []string {
 	var names []string
@@ -282,26 +208,6 @@ func ancestors() []string {
 	return names
 }
 
-// openBeneathSlowly is openBeneath for kernels before 5.6.
-func openBeneathSlowly(dirfd int, name string) (int, error) {
-	fd, err := openDir(dirfd, name)
-	if err != nil {
-		return -1, err
-	}
-	top, err := realPath(dirfd, "")
-	if err == nil {
-		var p string
-		if p, err = realPath(fd, ""); err == nil && !within(p, top) {
-			err = unix.EXDEV
-		}
-	}
-	if err != nil {
-		unix.Close(fd)
-		return -1, err
-	}
-	return fd, nil
-}
-
 func setTimes(fd int, fi finfo) error {
 	return again(func() error {
 		return unix.UtimesNanoAt(atFDCWD, "/proc/self/fd/"+strconv.Itoa(fd), []unix.Timespec{fi.atime, fi.mtime}, 0)
@@ -323,4 +229,26 @@ func withRead(dirfd int, name string, fi finfo, f func() error) error {
 	}
 	defer chmodFd(fd, fi.perm())
 	return f()
+}
+
+func readMounts(path string) ([]mount, error) { return parseMounts(path) }
+
+// openBeneathSlowly is openBeneath where the kernel has no openat2.
+func openBeneathSlowly(dirfd int, name string) (int, error) {
+	fd, err := openDir(dirfd, name)
+	if err != nil {
+		return -1, err
+	}
+	top, err := realPath(dirfd, "")
+	if err == nil {
+		var p string
+		if p, err = realPath(fd, ""); err == nil && !within(p, top) {
+			err = unix.EXDEV
+		}
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }

@@ -201,7 +201,8 @@ func (p *putter) told(what, show string) {
 }
 
 // storeFor chooses the trash for what is in the directory parent, whose path
-// is dir (section 2, step 5). cross says that it is on another mount, so that
+// is dir: the home trash on the same mount, else that of the top directory,
+// else the home trash all the same. cross says that it is on another mount, so that
 // only a copy can get there.
 func (p *putter) storeFor(parent finfo, dir string) (s *store, cross bool, err error) {
 	home := p.places().homeMnt
@@ -209,9 +210,8 @@ func (p *putter) storeFor(parent finfo, dir string) (s *store, cross bool, err e
 	if home != 0 && home == parent.mnt {
 		if s, err := p.homeStore(); err == nil {
 			return s, s.mnt != parent.mnt, nil
-		} else {
+		} else if d := (*distrust)(nil); errors.As(err, &d) {
 			p.warn(err)
-			reasons = append(reasons, err.Error())
 		}
 	}
 	if s, known := p.tops[parent.mnt]; known && s != nil {
@@ -234,10 +234,10 @@ func (p *putter) storeFor(parent finfo, dir string) (s *store, cross bool, err e
 	if err == nil {
 		return s, true, nil
 	}
-	if len(reasons) == 0 || reasons[len(reasons)-1] != err.Error() {
-		reasons = append(reasons, err.Error())
-	}
-	return nil, false, fmt.Errorf("there is no usable trash for it (%s)", strings.Join(reasons, "; "))
+	reasons = append(reasons, err.Error())
+	top, _ := p.topDir(parent, dir)
+	return nil, false, fmt.Errorf("there is no usable trash for it (%s); to have one there: sudo install -d -m 1777 %s",
+		strings.Join(reasons, "; "), Quote(filepath.Join(top, ".Trash"), false))
 }
 
 func hardErr(err error) unix.Errno {

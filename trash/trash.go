@@ -100,7 +100,7 @@ func (e Env) stderr() io.Writer {
 
 func (e Env) mountInfo() string {
 	if e.MountInfo == "" {
-		return "/proc/self/mountinfo"
+		return procMounts
 	}
 	return e.MountInfo
 }

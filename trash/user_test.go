@@ -118,7 +118,7 @@ func TestRandom(t *testing.T) {
 			stdin += rapid.SampledFrom([]string{"y\n", "y\n", "y\n", "n\n"}).Draw(rt, "answer")
 		}
 		for _, a := range args {
-			// 3.5: the target of s/ and l/ would be emptied; l and s are
+			// The target of s/ and l/ would be emptied; l and s are
 			// links, only what is below them is named here.
 			if a == "s/" || a == "l/" && seen["l"] && strings.Contains(strings.Join(lines, " "), "f/") {
 				rt.Skip()

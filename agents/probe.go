@@ -1,0 +1,217 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// probeCommand is denied by the built-in rules for everyone. It is only ever
+// text inside an event; nothing runs it.
+const probeCommand = "rm -rf /"
+
+// probeTime bounds one run of a hook.
+const probeTime = 15 * time.Second
+
+// Probe hands each configured hook an event with a command that must be
+// denied, exactly as the agent would call it, and checks that the agent would
+// take the answer as a denial. It changes nothing.
+func Probe(env Env, a Agent) []Finding {
+	var out []Finding
+	for _, h := range env.configured(a) {
+		if h.err == nil {
+			out = append(out, env.probe(a, h))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Finding{Level: Fail, Text: fmt.Sprintf("%s has no hook to be probed", a.Display), Fix: "safeshell agents install " + a.Name})
+	}
+	return out
+}
+
+func (env Env) probe(a Agent, h hook) Finding {
+	dir := env.ProjectDir
+	if !filepath.IsAbs(dir) {
+		dir = env.Home
+	}
+	where := h.file
+	if h.event != "" {
+		where += " (" + h.event + ")"
+	}
+	r, err := env.runLimited(h.argv(a), dir, probeEvent(a, h.event, dir), probeTime)
+	if err != nil {
+		return Finding{Level: Fail, Text: fmt.Sprintf("the hook in %s cannot be run: %v", where, err), Fix: "safeshell agents install " + a.Name}
+	}
+	got := hear(a.Name, r)
+	switch {
+	case got.kind != Deny:
+		why := got.why
+		if why == "" {
+			why = "the answer does not deny"
+		}
+		if r.stderr != "" {
+			why += "; it said: " + clip(strings.TrimSpace(r.stderr), 200)
+		}
+		return Finding{Level: Fail, Text: fmt.Sprintf("the hook in %s lets %q run: %s", where, probeCommand, why), Fix: "safeshell agents install " + a.Name}
+	case strings.Contains(got.text, "could not judge") || strings.Contains(got.text, "could not be run"):
+		return Finding{Level: Fail, Text: fmt.Sprintf("the hook in %s refuses everything: %s", where, clip(oneLine(got.text), 300)), Fix: "safeshell doctor"}
+	case !strings.Contains(got.text, "[SafeShell]"):
+		return Finding{Level: Warn, Text: fmt.Sprintf("the hook in %s denies, but not in safeshell's words: %s", where, clip(oneLine(got.text), 200)), Fix: "safeshell agents install " + a.Name}
+	}
+	return Finding{Level: OK, Text: fmt.Sprintf("the hook in %s denies %q as it must", where, probeCommand)}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// probeEvent is the event that the agent would send for probeCommand.
+func probeEvent(a Agent, event, dir string) string {
+	cmd, cwd := quoteJSON(probeCommand), quoteJSON(dir)
+	const session = `"safeshell-doctor"`
+	claude := func(tool, more string) string {
+		return `{"session_id":` + session + `,"cwd":` + cwd + more + `,"hook_event_name":"PreToolUse","tool_name":"` + tool +
+			`","tool_input":{"command":` + cmd + `}}` + "\n"
+	}
+	switch a.Name {
+	case "codex":
+		return claude("Bash", `,"turn_id":`+session)
+	case "qwen":
+		return claude("run_shell_command", `,"tool_use_id":"t","tool_call_id":"t"`)
+	case "vscode":
+		return `{"sessionId":` + session + `,"cwd":` + cwd + `,"hookEventName":"PreToolUse","tool_name":"run_in_terminal","tool_input":{"command":` + cmd + `}}` + "\n"
+	case "copilot":
+		return `{"sessionId":` + session + `,"timestamp":0,"cwd":` + cwd + `,"toolName":"bash","toolArgs":{"command":` + cmd + `}}` + "\n"
+	case "cursor":
+		head := `{"conversation_id":` + session + `,"generation_id":"g","workspace_roots":[` + cwd + `],"cwd":` + cwd
+		if event == "preToolUse" {
+			return head + `,"hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{"command":` + cmd + `,"working_directory":` + cwd + `}}` + "\n"
+		}
+		return head + `,"hook_event_name":"beforeShellExecution","command":` + cmd + `}` + "\n"
+	case "gemini":
+		return `{"session_id":` + session + `,"cwd":` + cwd + `,"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":` + cmd + `}}` + "\n"
+	case "opencode", "kilo", "pi", "amp":
+		return `{"tool":"bash","sessionID":` + session + `,"args":{"command":` + cmd + `},"cwd":` + cwd + `}` + "\n"
+	case "cline":
+		return `{"taskId":` + session + `,"workspaceRoots":[` + cwd + `],"hookName":"tool_call","tool_call":{"id":"c","name":"run_commands","input":{"commands":[` + cmd + `]}}}` + "\n"
+	case "cline-vscode":
+		return `{"taskId":` + session + `,"workspaceRoots":[` + cwd + `],"hookName":"PreToolUse","preToolUse":{"toolName":"execute_command","parameters":{"command":` + cmd + `}}}` + "\n"
+	case "windsurf":
+		return `{"agent_action_name":"pre_run_command","trajectory_id":` + session + `,"tool_info":{"command_line":` + cmd + `,"cwd":` + cwd + `}}` + "\n"
+	case "devin":
+		return claude("exec", `,"prompt_id":"p"`)
+	case "goose":
+		return `{"event":"PreToolUse","session_id":` + session + `,"tool_name":"developer__shell","tool_input":{"command":` + cmd + `},"working_dir":` + cwd + `}` + "\n"
+	case "kiro", "kiro-cli", "amazon-q":
+		return `{"hook_event_name":"preToolUse","session_id":` + session + `,"cwd":` + cwd + `,"tool_name":"execute_bash","tool_input":{"command":` + cmd + `}}` + "\n"
+	case "crush":
+		return `{"event":"PreToolUse","session_id":` + session + `,"cwd":` + cwd + `,"tool_name":"bash","tool_input":{"command":` + cmd + `}}` + "\n"
+	case "droid":
+		return claude("Execute", "")
+	case "grok":
+		return `{"hookEventName":"pre_tool_use","sessionId":` + session + `,"cwd":` + cwd + `,"workspaceRoot":` + cwd + `,"toolName":"run_terminal_command","toolInput":{"command":` + cmd + `},"toolInputTruncated":false}` + "\n"
+	case "antigravity":
+		return `{"conversationId":` + session + `,"toolCall":{"name":"run_command","args":{"CommandLine":` + cmd + `,"Cwd":` + cwd + `}}}` + "\n"
+	}
+	return claude("Bash", "")
+}
+
+// A hook is one configured hook of ours, or a file that cannot be read (err).
+type hook struct {
+	entry
+	project bool
+	target  target
+	program string // a script that is the hook itself
+	err     error
+}
+
+// argv is how the agent starts the hook.
+func (h hook) argv(a Agent) []string {
+	switch {
+	case h.program != "":
+		return []string{h.program}
+	case h.exec != nil:
+		return h.exec
+	}
+	shell := a.HookShell
+	if shell == nil {
+		shell = []string{"/bin/sh", "-c"}
+	}
+	return append(append([]string{}, shell...), h.text)
+}
+
+// configured finds our hooks in the user's and the project's files.
+func (env Env) configured(a Agent) []hook {
+	var out []hook
+	for _, project := range []bool{false, true} {
+		if project && !filepath.IsAbs(env.ProjectDir) {
+			continue
+		}
+		ts, err := targets(env, a, InstallOptions{Project: project, Binary: env.Binary})
+		if err != nil {
+			continue // nowhere to look
+		}
+		for _, t := range ts {
+			if filepath.Base(t.path) == "plugin.json" {
+				continue // Goose's manifest holds no hook
+			}
+			data, found, err := readConfig(t.path)
+			if err != nil {
+				out = append(out, hook{entry: entry{file: t.path}, project: project, target: t, err: err})
+			}
+			if err != nil || !found {
+				continue
+			}
+			rec := env.loadRecord(a.Name, t.path)
+			if t.kind == wholeTarget {
+				if !env.oursWhole(a, t, data, rec) {
+					continue
+				}
+				h := hook{entry: entry{file: t.path, exec: pluginCall(string(data))}, project: project, target: t}
+				if a.Hook == Script {
+					h.program = t.path
+				}
+				out = append(out, h)
+				continue
+			}
+			entries, err := entriesIn(a, t.path, t.kind, data, binariesOf(InstallOptions{Binary: env.Binary}, rec)...)
+			if err != nil {
+				out = append(out, hook{entry: entry{file: t.path}, project: project, target: t, err: err})
+				continue
+			}
+			for _, e := range entries {
+				h := hook{entry: e, project: project, target: t}
+				if probeable(a, e) {
+					out = append(out, h)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// probeable leaves out the entries of one file that stand for the same hook on
+// file tools.
+func probeable(a Agent, e entry) bool {
+	switch a.Name {
+	case "kiro-cli", "amazon-q":
+		return e.matcher == "" || e.matcher == "execute_bash" || e.matcher == "*"
+	case "windsurf":
+		return e.event == "pre_run_command"
+	}
+	return true
+}
+
+// executable says whether a file can be run, and why not.
+func executable(path string) error {
+	fi, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !fi.Mode().IsRegular():
+		return fmt.Errorf("%s is not a file", path)
+	case fi.Mode()&0o111 == 0:
+		return fmt.Errorf("%s is not executable", path)
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"safeshell/agents"
+)
+
+type agentsCmd struct {
+	List      agentsListCmd      `cmd:"" help:"The agents that are known, which are here, and which are guarded." default:"1"`
+	Install   agentsInstallCmd   `cmd:"" help:"Put safeshell's hook into an agent's configuration."`
+	Uninstall agentsUninstallCmd `cmd:"" help:"Take it out again."`
+	Doctor    agentsDoctorCmd    `cmd:"" help:"Check an agent's guard, with a probe that must be denied."`
+}
+
+// agentsEnv is what package agents sees of this machine.
+func (a *app) agentsEnv() agents.Env {
+	env := agents.Env{
+		Getenv: a.getenv, Environ: func() []string { return a.p.Environ }, Home: a.paths.User,
+		Binary: a.hookBinary(), Approval: a.g.Config().Approval.Timeout,
+		LookPath: func(name string) (string, error) {
+			for _, d := range filepath.SplitList(a.getenv("PATH")) {
+				if d == a.paths.Shims || !filepath.IsAbs(d) {
+					continue
+				}
+				if p, err := exec.LookPath(filepath.Join(d, name)); err == nil {
+					return p, nil
+				}
+			}
+			return "", exec.ErrNotFound
+		},
+	}
+	if dir, err := os.Getwd(); err == nil {
+		env.ProjectDir = projectDir(dir)
+	}
+	return env
+}
+
+// hookBinary is the path that hooks call: the link in safeshell's home, which
+// stays when the binary moves, where it leads here.
+func (a *app) hookBinary() string {
+	link := filepath.Join(a.paths.Home, "bin", "safeshell")
+	if to, err := os.Readlink(link); err == nil && to == self() {
+		return link
+	}
+	return self()
+}
+
+// projectDir is the repository around dir, else dir itself.
+func projectDir(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
+}
+
+// named returns the agents that were named, else those that are on this
+// machine.
+func named(env agents.Env, names []string) ([]agents.Agent, error) {
+	var out []agents.Agent
+	for _, n := range names {
+		ag, ok := agents.Find(n)
+		if !ok {
+			return nil, usageError{fmt.Errorf("no agent is called %q; known are %s", visible(n), strings.Join(agents.Names(), ", "))}
+		}
+		out = append(out, ag)
+	}
+	if len(names) > 0 {
+		return out, nil
+	}
+	for _, ag := range agents.All() {
+		if agents.Detected(env, ag) {
+			out = append(out, ag)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("no agent was found on this machine; name one: safeshell agents install claude-code (see `safeshell agents list`)")
+	}
+	return out, nil
+}
+
+type agentsListCmd struct {
+	Project bool `help:"Look at the project's configuration instead of the user's."`
+}
+
+func (c *agentsListCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	env := a.agentsEnv()
+	if err := a.printf("%-14s %-6s %-9s %-8s %-8s %s\n", "AGENT", "HERE", "GUARDED", "REWRITE", "ASK", "FILE"); err != nil {
+		return err
+	}
+	for _, ag := range agents.All() {
+		st := agents.Status(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary})
+		guarded := "no"
+		switch {
+		case st.Err != nil:
+			guarded = "unknown"
+		case st.Installed && st.Current:
+			guarded = "yes"
+		case st.Installed:
+			guarded = "outdated"
+		case ag.Hook == "":
+			guarded = "-"
+		}
+		if err := a.printf("%-14s %-6s %-9s %-8s %-8s %s\n", ag.Name, yesNo(st.Detected), guarded, ag.Rewrite, ag.Ask, visible(strings.Join(st.Files, ", "))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+type agentsInstallCmd struct {
+	Agents     []string `arg:"" optional:"" name:"agent" help:"Which (default: all that are on this machine)."`
+	Project    bool     `help:"Into this project's configuration instead of the user's."`
+	TrustCodex bool     `help:"Also write the hash by which Codex recognises an accepted hook."`
+}
+
+func (c *agentsInstallCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	if caller := a.g.Caller(); caller.Agent != "" {
+		if err := a.mustBeHuman("changing agents' configuration"); err != nil {
+			return err
+		}
+	}
+	if err := a.prepare(); err != nil {
+		return err
+	}
+	return a.eachAgent(c.Agents, func(env agents.Env, ag agents.Agent) (agents.Result, error) {
+		return agents.Install(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TrustCodex: c.TrustCodex})
+	})
+}
+
+type agentsUninstallCmd struct {
+	Agents  []string `arg:"" optional:"" name:"agent" help:"Which (default: all that are on this machine)."`
+	Project bool     `help:"From this project's configuration instead of the user's."`
+}
+
+func (c *agentsUninstallCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	if caller := a.g.Caller(); caller.Agent != "" {
+		if err := a.mustBeHuman("changing agents' configuration"); err != nil {
+			return err
+		}
+	}
+	return a.eachAgent(c.Agents, func(env agents.Env, ag agents.Agent) (agents.Result, error) {
+		return agents.Uninstall(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary})
+	})
+}
+
+// eachAgent does something to each agent and says what became of it; one
+// failure does not stop the rest.
+func (a *app) eachAgent(names []string, do func(agents.Env, agents.Agent) (agents.Result, error)) error {
+	env := a.agentsEnv()
+	list, err := named(env, names)
+	if err != nil {
+		return err
+	}
+	failed := false
+	for _, ag := range list {
+		res, err := do(env, ag)
+		if err != nil {
+			failed = true
+			a.note("safeshell: %s: %v", ag.Name, err)
+			continue
+		}
+		for _, f := range res.Files {
+			backup := ""
+			if f.Backup != "" {
+				backup = "  (before: " + f.Backup + ")"
+			}
+			if err := a.printf("%s: %s %s%s\n", ag.Name, f.Change, visible(f.Path), visible(backup)); err != nil {
+				return err
+			}
+		}
+		for _, n := range res.Notes {
+			if err := a.printf("%s: %s\n", ag.Name, visible(n)); err != nil {
+				return err
+			}
+		}
+	}
+	return codeIf(failed)
+}
+
+type agentsDoctorCmd struct {
+	Agents []string `arg:"" optional:"" name:"agent" help:"Which (default: all that are on this machine)."`
+}
+
+func (c *agentsDoctorCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	env := a.agentsEnv()
+	list, err := named(env, c.Agents)
+	if err != nil {
+		return err
+	}
+	failed := false
+	for _, ag := range list {
+		if err := a.printf("%s\n", ag.Display); err != nil {
+			return err
+		}
+		var fs []finding
+		for _, f := range append(agents.Doctor(env, ag), agents.Probe(env, ag)...) {
+			fs = append(fs, finding{string(f.Level), f.Text, f.Fix})
+		}
+		bad, err := a.printFindings(fs)
+		if err != nil {
+			return err
+		}
+		failed = failed || bad
+	}
+	return codeIf(failed)
+}

@@ -1,0 +1,80 @@
+package eval
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"safeshell/config"
+)
+
+// Lint returns what is wrong with a rules file, in order of its lines; none
+// when it is good. A file below a .safeshell directory that is not the user's
+// own is read as a repository's.
+func Lint(p config.Paths, path string) []Problem {
+	kind := lintKind(p, path)
+	data, _, err := readSource(path, kind)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Problem{{File: path, Message: "there is no such file", Fix: "name one that is there, for example " + quote(p.Rules)}}
+	}
+	if err != nil {
+		return fileProblem(path, err)
+	}
+	f, problems := parseRules(path, data, kind)
+	if f == nil {
+		return problems
+	}
+	return append(problems, lintOverrides(path, f)...)
+}
+
+func lintKind(p config.Paths, path string) sourceKind {
+	switch {
+	case path == p.System:
+		return fromSystem
+	case path == p.Rules:
+		return fromUser
+	case filepath.Base(path) == "rules.yaml" && filepath.Base(filepath.Dir(path)) == ".safeshell":
+		return fromRepo
+	}
+	return fromUser
+}
+
+// lintOverrides finds overrides of rules that no pack has.
+func lintOverrides(path string, f *ruleFile) []Problem {
+	if len(f.overrides) == 0 {
+		return nil
+	}
+	known := map[string]bool{}
+	packs, err := parsePacks()
+	if err != nil {
+		return nil // the packs' own test says so
+	}
+	for _, x := range packs {
+		known[x.name] = true
+	}
+	var out []Problem
+	for _, o := range f.overrides {
+		if !known[o.name] {
+			out = append(out, Problem{
+				File: path, Line: o.line, Column: o.column,
+				Message: "no built-in rule is called " + o.name,
+				Fix:     "take a name from `safeshell rules list`" + nearest(o.name, known),
+			})
+		}
+	}
+	return out
+}
+
+// nearest offers the known name that is most like a mistyped one.
+func nearest(name string, known map[string]bool) string {
+	best, dist := "", 4
+	for k := range known {
+		if d := editDistance(name, k); d < dist || d == dist && k < best {
+			best, dist = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return " (did you mean " + best + "?)"
+}

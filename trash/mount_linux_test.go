@@ -1,0 +1,448 @@
+package trash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// nsEnv marks the test process that has a mount namespace of its own; the
+// tests called TestNS run only there.
+const nsEnv = "TRASH_TEST_NAMESPACE"
+
+// TestInNamespace runs the tests that mount, in a private namespace.
+func TestInNamespace(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to mount")
+	}
+	for _, tests := range []string{"^TestNS", "^TestChrootWithProc$", "^TestChrootWithoutProc$"} {
+		dir := t.TempDir()
+		out, err := reexec(t, dir, tests, nsEnv+"=1", &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS})
+		if strings.Contains(out, "SKIP") {
+			t.Log(out)
+		}
+		if err != nil || !strings.Contains(out, "--- ") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
+// namespace is scratchEnv where mounting is possible and touches nobody.
+func namespace(t *testing.T) (Env, func() (out, errw string)) {
+	t.Helper()
+	if os.Getenv(nsEnv) == "" {
+		t.Skip("needs a mount namespace of its own; TestInNamespace runs it")
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		t.Skip("cannot make mounts private: ", err)
+	}
+	e, out, errw := scratchEnv(t)
+	return e, func() (string, string) {
+		defer out.Reset()
+		defer errw.Reset()
+		return out.String(), errw.String()
+	}
+}
+
+// mountAt mounts and unmounts at the end.
+func mountAt(t *testing.T, src, dir, fstype string, flags uintptr, data string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount(src, dir, fstype, flags, data); err != nil {
+		t.Skipf("cannot mount %s: %v", fstype, err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+}
+
+// mine are the items below e.Dir; the machine may have others.
+func mine(t *testing.T, e Env) []Item {
+	t.Helper()
+	items, _ := List(e)
+	var ms []Item
+	for _, it := range items {
+		if under(it.TrashDir, filepath.Dir(e.Dir)) {
+			ms = append(ms, it)
+		}
+	}
+	return ms
+}
+
+func TestNSTopDirectory(t *testing.T) {
+	e, said := namespace(t)
+	m := filepath.Join(e.Dir, "m nt")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	build(t, m, "d/f=1", "g=2", "d/h=3")
+	before := tree(t, m)
+	put(t, e, "m nt/d/f")
+	put(t, e, "-r", "m nt/g", "m nt/d")
+	dir := filepath.Join(m, ".Trash-0")
+	if fi, err := os.Stat(dir); err != nil || fi.Mode().Perm() != 0o700 {
+		t.Fatal(fi, err)
+	}
+	b, _ := os.ReadFile(filepath.Join(dir, "info/f.trashinfo"))
+	if !strings.Contains(string(b), "\nPath=d/f\n") {
+		t.Errorf("%s", b)
+	}
+	if b, _ := os.ReadFile(filepath.Join(dir, ".gitignore")); string(b) != "*\n" {
+		t.Errorf("%q", b)
+	}
+	if there(trashDir(e)) {
+		t.Error("the home trash was made for nothing")
+	}
+	items := mine(t, e)
+	if len(items) != 3 || items[2].Path != filepath.Join(m, "d/f") {
+		t.Fatalf("%+v", items)
+	}
+	for _, o := range Restore(e, items, RestoreOptions{}) {
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+	}
+	os.RemoveAll(dir)
+	if after := tree(t, m); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+	// What is in it is not trashed again.
+	put(t, e, "m nt/g")
+	if r := Put(e, Config{}, "rm", []string{"-rf", dir, filepath.Join(dir, "files/g")}, ""); r.Code != 1 {
+		t.Error(r)
+	}
+	if _, errs := said(); strings.Count(errs, "it is in the trash") != 1 || strings.Count(errs, "it is the trash") != 1 {
+		t.Error(errs)
+	}
+}
+
+func TestNSSharedTrash(t *testing.T) {
+	for _, c := range []struct {
+		lines []string
+		into  string
+		warn  string
+	}{
+		{[]string{".Trash/ 01777"}, ".Trash/0", ""},
+		{[]string{".Trash/ 0777"}, ".Trash-0", "it has no sticky bit; to repair: sudo chmod 1777"},
+		{[]string{"t/ 01777", ".Trash->t"}, ".Trash-0", "a symbolic link is not followed"},
+		{[]string{".Trash=file"}, ".Trash-0", "it is not a directory"},
+		{[]string{".Trash/0/ 0777", ".Trash/ 01777"}, ".Trash-0", "others may write to it"},
+		{nil, ".Trash-0", ""},
+	} {
+		t.Run(strings.Join(c.lines, " "), func(t *testing.T) {
+			e, said := namespace(t)
+			m := filepath.Join(e.Dir, "m")
+			mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+			build(t, m, c.lines...)
+			build(t, m, "f", "g")
+			if r := Put(e, Config{}, "rm", []string{"m/f", "m/g"}, ""); r.Code != 0 {
+				t.Error(r)
+			}
+			_, errs := said()
+			if !strings.Contains(errs, c.warn) || c.warn == "" && errs != "" || strings.Count(errs, "\n") > 1 {
+				t.Errorf("%q", errs)
+			}
+			if !there(filepath.Join(m, c.into, "files/f")) {
+				t.Error(tree(t, m))
+			}
+			if items := mine(t, e); len(items) != 2 || items[0].Path != filepath.Join(m, "f") {
+				t.Errorf("%+v", items)
+			}
+		})
+	}
+}
+
+func TestNSFullTrash(t *testing.T) {
+	e, said := namespace(t)
+	mountAt(t, "tmpfs", filepath.Join(e.Home, ".local"), "tmpfs", 0, "mode=0755,size=64k")
+	m := filepath.Join(e.Dir, "m")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	build(t, m, ".Trash-0=no", "big="+strings.Repeat("x", 1<<20), "d/a="+strings.Repeat("x", 40<<10), "d/b="+strings.Repeat("x", 40<<10))
+	before := tree(t, m)
+	r := Put(e, Config{MaxBytes: 1 << 30}, "rm", []string{"-r", "m/big", "m/d"}, "")
+	_, errs := said()
+	if r.Code != 1 || strings.Count(errs, "No space left on device; to make room: safeshell trash purge --older 7d") != 2 {
+		t.Error(r, errs)
+	}
+	if after := tree(t, m); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+	if items := mine(t, e); len(items) != 0 {
+		t.Error(items)
+	}
+	// A full filesystem with its own trash: no room for the description.
+	full := filepath.Join(e.Dir, "full")
+	mountAt(t, "tmpfs", full, "tmpfs", 0, "mode=0755,size=64k")
+	build(t, full, "f=1")
+	put(t, e, "full/f")
+	build(t, full, "g=2")
+	os.WriteFile(filepath.Join(full, "fill"), make([]byte, 1<<20), 0o600)
+	r = Put(e, Config{}, "rm", []string{"full/g"}, "")
+	if _, errs := said(); r.Code == 0 || !strings.Contains(errs, "No space left") || !there(filepath.Join(full, "g")) {
+		t.Error(r, errs)
+	}
+	if _, err := os.Stat(filepath.Join(full, ".Trash-0/info/g.trashinfo")); err == nil {
+		t.Error("half an information file stays")
+	}
+}
+
+func TestNSReadOnly(t *testing.T) {
+	e, said := namespace(t)
+	m := filepath.Join(e.Dir, "m")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	build(t, m, "f=1", "d/x")
+	if err := unix.Mount("", m, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Skip("cannot remount: ", err)
+	}
+	want := runReal(t, e, []string{"-rf", "m/f", "m/nope"})
+	_, wantErr := said()
+	r := Put(e, Config{}, "rm", []string{"-rf", "m/f", "m/nope"}, "")
+	if _, errs := said(); r.Code != want || errs != wantErr {
+		t.Errorf("%d %s, want %d %s", r.Code, errs, want, wantErr)
+	}
+}
+
+func TestNSBindMounts(t *testing.T) {
+	e, said := namespace(t)
+	build(t, e.Dir, "src/d/f=1", "src/g=2")
+	b := filepath.Join(e.Dir, "bind")
+	mountAt(t, filepath.Join(e.Dir, "src"), b, "", unix.MS_BIND, "")
+	b2 := filepath.Join(e.Dir, "bind2")
+	mountAt(t, filepath.Join(e.Dir, "src"), b2, "", unix.MS_BIND, "")
+	put(t, e, "-r", "bind/d")
+	if !there(filepath.Join(b, ".Trash-0/files/d")) {
+		t.Error("not in the mount's own trash")
+	}
+	if items := mine(t, e); len(items) != 1 {
+		t.Errorf("listed %d times", len(items))
+	}
+	if o := Restore(e, mine(t, e), RestoreOptions{}); o[0].Err != nil || !there(filepath.Join(e.Dir, "src/d/f")) {
+		t.Error(o)
+	}
+	// Mount points, and what holds them, stay.
+	said()
+	before := tree(t, e.Dir)
+	r := Put(e, Config{}, "rm", []string{"-rf", "bind"}, "")
+	if _, errs := said(); r.Code != 1 || errs != "rm: refusing to remove 'bind': it is a mount point\n" {
+		t.Error(errs)
+	}
+	e.Dir = filepath.Dir(e.Dir)
+	defer func() { e.Dir += "/w" }()
+	r = Put(Env{Dir: "/", Home: e.Home, UID: e.UID, Stderr: e.Stderr}, Config{}, "rm", []string{"-rf", filepath.Join(e.Dir, "w")}, "")
+	if _, errs := said(); r.Code != 1 || !strings.Contains(errs, "a filesystem is mounted in it, at '"+b+"'") {
+		t.Error(errs)
+	}
+	if after := tree(t, filepath.Join(e.Dir, "w")); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+}
+
+// TestNSOneFileSystem leaves what is mounted, as rm does, with the directories
+// above it.
+func TestNSOneFileSystem(t *testing.T) {
+	gnuRm(t)
+	var got [2]string
+	for i := range got {
+		e, said := namespace(t)
+		build(t, e.Dir, "d/a", "d/s/b", "d/s/m/", "d/t/c")
+		m := filepath.Join(e.Dir, "d/s/m")
+		mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+		build(t, m, "keep")
+		args := []string{"-rf", "--one-file-system", "d"}
+		code := 0
+		if i == 0 {
+			code = runReal(t, e, args)
+		} else {
+			code = Put(e, Config{}, "rm", args, "").Code
+		}
+		_, errs := said()
+		got[i] = fmt.Sprint(code, errs, tree(t, e.Dir))
+	}
+	if got[0] != got[1] || !strings.Contains(got[0], "keep") {
+		t.Errorf("rm %s\nours %s", got[0], got[1])
+	}
+}
+
+func TestNSPreserveRootAll(t *testing.T) {
+	gnuRm(t)
+	var got [2]string
+	for i := range got {
+		e, said := namespace(t)
+		m := filepath.Join(e.Dir, "m")
+		mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+		build(t, m, "keep")
+		args := []string{"-rf", "--preserve-root=all", "m"}
+		code := 0
+		if i == 0 {
+			code = runReal(t, e, args)
+		} else {
+			code = Put(e, Config{}, "rm", args, "").Code
+		}
+		_, errs := said()
+		got[i] = fmt.Sprint(code, errs, tree(t, e.Dir))
+	}
+	if got[0] != got[1] {
+		t.Errorf("rm %s\nours %s", got[0], got[1])
+	}
+}
+
+// TestNSOverlay: a directory of the lower layer cannot be renamed.
+func TestNSOverlay(t *testing.T) {
+	e, said := namespace(t)
+	base := filepath.Join(filepath.Dir(e.Dir), "o")
+	mountAt(t, "tmpfs", base, "tmpfs", 0, "mode=0755")
+	build(t, base, "lower/w/d/f=1", "lower/w/d/s/g=2", "lower/w/file=3", "lower/home/", "upper/", "work/")
+	o := filepath.Join(base, "mnt")
+	mountAt(t, "overlay", o, "overlay", 0, "lowerdir="+base+"/lower,upperdir="+base+"/upper,workdir="+base+"/work")
+	e.Dir, e.Home = filepath.Join(o, "w"), filepath.Join(o, "home")
+	build(t, e.Dir, "new/x=4")
+	if err := os.Rename(filepath.Join(e.Dir, "d"), filepath.Join(e.Dir, "d2")); err == nil {
+		t.Skip("this overlay renames directories of its lower layer")
+	}
+	before := tree(t, e.Dir)
+	r := Put(e, Config{}, "rm", []string{"-rv", "d", "file", "new"}, "")
+	out, errs := said()
+	if r.Code != 0 || errs != "" || !strings.Contains(out, "removed 'd/s/g'\n") {
+		t.Fatalf("%+v %s %s", r, out, errs)
+	}
+	if es, _ := os.ReadDir(e.Dir); len(es) != 0 {
+		t.Error(es)
+	}
+	for _, m := range r.Moved {
+		if !under(m.Trash, e.Home) {
+			t.Error(m)
+		}
+	}
+	e.MountInfo = noMounts(t)
+	sel, _ := Select(list(t, e), Selection{Last: true}, time.Now())
+	for _, o := range Restore(e, sel, RestoreOptions{}) {
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+	}
+	if after := tree(t, e.Dir); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+}
+
+// TestNSPurgeStaysOnItsFilesystem: what is mounted in the trash is not deleted.
+func TestNSPurgeStaysOnItsFilesystem(t *testing.T) {
+	e, _ := namespace(t)
+	build(t, e.Dir, "d/f=1", "d/m/", "d/b/", "src/precious=1")
+	put(t, e, "-r", "d")
+	m, b := filepath.Join(trashDir(e), "files/d/m"), filepath.Join(trashDir(e), "files/d/b")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	build(t, m, "precious")
+	mountAt(t, filepath.Join(e.Dir, "src"), b, "", unix.MS_BIND, "")
+	e.MountInfo = noMounts(t)
+	outs := Purge(e, list(t, e))
+	if outs[0].Err == nil || !strings.Contains(outs[0].Err.Error(), "another filesystem is mounted there (and 1 more)") {
+		t.Error(outs[0].Err)
+	}
+	if !there(filepath.Join(m, "precious")) || !there(filepath.Join(e.Dir, "src/precious")) {
+		t.Error("deleted what is mounted")
+	}
+	if there(filepath.Join(trashDir(e), "files/d/f")) {
+		t.Error("did not go on")
+	}
+	unix.Unmount(m, unix.MNT_DETACH)
+	unix.Unmount(b, unix.MNT_DETACH)
+	if outs := Purge(e, list(t, e)); outs[0].Err != nil {
+		t.Error(outs[0].Err)
+	}
+}
+
+func TestNSPseudoFilesystems(t *testing.T) {
+	e, _ := namespace(t)
+	m := filepath.Join(e.Dir, "proc")
+	mountAt(t, "proc", m, "proc", 0, "")
+	if r := Put(e, Config{}, "rm", []string{"proc/version"}, "/bin/false"); !r.ExecReal {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestChrootWithProc(t *testing.T)    { testChroot(t, true) }
+func TestChrootWithoutProc(t *testing.T) { testChroot(t, false) }
+
+// testChroot is for the commands that nobody may try where it matters: this
+// process's root directory is a temporary one from here on.
+func testChroot(t *testing.T, proc bool) {
+	e, _ := namespace(t)
+	root := e.Dir
+	mountAt(t, "tmpfs", root, "tmpfs", 0, "mode=0755")
+	build(t, root, "etc/passwd=x", "usr/bin/x", "usr/share/doc/y", "bin->usr/bin", "var/lib/z", "home/u/f", "home/u/.local/", "root/", "proc/", "tmp/ 01777", "srv/data/x")
+	if proc {
+		mountAt(t, "proc", filepath.Join(root, "proc"), "proc", 0, "")
+	}
+	if err := unix.Chroot(root); err != nil {
+		t.Skip("cannot chroot: ", err)
+	}
+	if err := os.Chdir("/"); err != nil {
+		t.Fatal(err)
+	}
+	if there("/" + filepath.Base(os.Args[0])) {
+		t.Fatal("not in the new root")
+	}
+	var errw strings.Builder
+	e = Env{Home: "/home/u", Dir: "/home/u", Stderr: &errw, UID: 0, SafeshellHome: "/home/u/.safeshell", Ancestors: func() []string { return nil }}
+	snapshot := func() string {
+		s := ""
+		for _, d := range []string{"/etc", "/usr", "/bin", "/var", "/home", "/root", "/srv"} {
+			s += tree(t, d)
+		}
+		return s
+	}
+	before := snapshot()
+	const dangerous = "rm: it is dangerous to operate recursively on %s\nrm: use --no-preserve-root to override this failsafe\n"
+	for args, want := range map[string]string{
+		"-rf /":                    fmt.Sprintf(dangerous, "'/'"),
+		"-rf //":                   fmt.Sprintf(dangerous, "'//' (same as '/')"),
+		"-rf ///":                  fmt.Sprintf(dangerous, "'/'"),
+		"-rf ../..":                "rm: refusing to remove '.' or '..' directory: skipping '../..'\n",
+		"-rf /etc/../":             "rm: refusing to remove '.' or '..' directory: skipping '/etc/../'\n",
+		"/":                        "rm: cannot remove '/': Is a directory\n",
+		"-d /":                     "rm: cannot remove '/': Directory not empty\n",
+		"-rf --no-preserve-root /": "rm: it is dangerous to operate recursively on '/'\nrm: --no-preserve-root does not override this failsafe here\n",
+		"-rf /etc":                 "rm: refusing to remove '/etc': it is a system directory\n",
+		"-rf /bin":                 "rm: refusing to remove '/bin': it is a system directory\n",
+		"-rf /bin/":                "",
+		"-rf /usr/bin /var/lib":    "rm: refusing to remove '/usr/bin': it is a system directory\nrm: refusing to remove '/var/lib': it is a system directory\n",
+		"-rf ../../home":           "rm: refusing to remove '../../home': it is a system directory\n",
+		"-rf ../u":                 "rm: refusing to remove '../u': it is your home directory\n",
+		"-rf /usr":                 "rm: refusing to remove '/usr': it is a system directory\n",
+		"-rf /tmp":                 "rm: refusing to remove '/tmp': it is a system directory\n",
+	} {
+		errw.Reset()
+		r := Put(e, Config{}, "rm", strings.Fields(args), "")
+		if errw.String() != want || (r.Code == 0) != (want == "") || r.ExecReal || len(r.Moved) > 0 {
+			t.Errorf("rm %s: %+v\n%s", args, r, errw.String())
+		}
+	}
+	if after := snapshot(); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+	// What is in a system directory may go, and comes back.
+	r := Put(e, Config{}, "rm", []string{"-r", "/srv/data", "/usr/share/doc"}, "")
+	if r.Code != 0 || len(r.Moved) != 2 {
+		t.Errorf("%+v %s", r, errw.String())
+	}
+	if proc {
+		items, errs := List(e)
+		if len(items) != 2 {
+			t.Errorf("%+v %v", items, errs)
+		}
+		for _, o := range Restore(e, items, RestoreOptions{}) {
+			if o.Err != nil {
+				t.Error(o.Err)
+			}
+		}
+		os.RemoveAll("/home/u/.local/share")
+		if after := snapshot(); after != before {
+			t.Errorf("before\n%safter\n%s", before, after)
+		}
+	}
+}
