@@ -70,8 +70,8 @@ func sender(root *node, named string, getenv func(string) string) string {
 		return named
 	case getenv("DEVIN_PROJECT_DIR") != "":
 		return "devin"
-	case root.has("timestamp"):
-		return "copilot" // Claude Code sends none
+	case root.has("timestamp") && (getenv("COPILOT_CLI") != "" || getenv("CLAUDECODE") == ""):
+		return "copilot" // Claude Code sends no timestamp, and marks its hooks
 	}
 	return "claude-code"
 }

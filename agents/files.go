@@ -42,7 +42,7 @@ func readConfig(path string) (data []byte, found bool, err error) {
 }
 
 // errChanged says that somebody else wrote a file while we were at work.
-var errChanged = errors.New("the file was changed by another program meanwhile")
+var errChanged = errors.New("another program changed the file meanwhile; run this again")
 
 // writeConfig replaces a file's content in one step: a crash leaves the old or
 // the new one, never half of it. Mode, owner and the target of a symbolic link

@@ -104,7 +104,7 @@ func All() []Agent {
 			Deny: "JSON", Ask: Yes, Rewrite: Yes,
 			Limits:         "an ask in -p is a deny; find and grep are functions inside Claude and meet no shim",
 			DefaultTimeout: 600 * time.Second, Timeout: hookTime,
-			Failure: "open", FailClosed: `"onFailure": "block" (from 2.1.295)`,
+			Failure: "open", FailClosed: `"onFailure": "block"`,
 			Markers: []Marker{
 				{Name: "CLAUDECODE", Session: "CLAUDE_CODE_SESSION_ID", Tag: "M"},
 				{Name: "CLAUDE_CODE_CHILD_SESSION", Session: "CLAUDE_CODE_SESSION_ID", Tag: "M"},
@@ -270,7 +270,7 @@ func All() []Agent {
 			Name: "windsurf", Display: "Windsurf Cascade", Aliases: []string{"cascade"}, Tag: "D",
 			Binaries: []string{"windsurf"}, Dirs: []string{"~/.codeium/windsurf", "~/.windsurf"},
 			Hook: Flat, Events: []string{"pre_run_command", "pre_read_code", "pre_write_code"},
-			UserFile: "~/.codeium/windsurf/hooks.json", ProjectFile: ".windsurf/hooks.json",
+			UserFile: "~/.codeium/windsurf/hooks.json", ProjectFile: ".devin/hooks.json",
 			Comments: Unknown, HookShell: bash,
 			Deny: "exit 2", Ask: No, Rewrite: No,
 			Limits:  "no hooks in restricted mode; the time limit is not documented",
@@ -279,7 +279,7 @@ func All() []Agent {
 			Markers: []Marker{{Name: "CODEIUM_EDITOR_APP_ROOT", Tag: "T"}},
 		},
 		{
-			Name: "devin", Display: "Devin CLI and Local", Tag: "D",
+			Name: "devin", Display: "Devin CLI and Devin Local", Tag: "D",
 			Binaries: []string{"devin"}, Dirs: []string{"~/.config/devin"},
 			Hook: Nested, Events: []string{"PreToolUse"}, Matcher: "exec|edit",
 			UserFile: "~/.config/devin/config.json", ProjectFile: ".devin/hooks.v1.json",
@@ -303,7 +303,7 @@ func All() []Agent {
 			Processes: []string{"goose", "goosed"},
 		},
 		{
-			Name: "kiro", Display: "Kiro 1.x, Kiro CLI 3.x", Tag: "D",
+			Name: "kiro", Display: "Kiro 1.x and Kiro CLI 3.x", Tag: "D",
 			Dirs: []string{"~/.kiro"},
 			Hook: Flat, Events: []string{"PreToolUse"},
 			Matcher:  "^(shell|execute_bash|execute_cmd|read|write|fs_read|fs_write)$",

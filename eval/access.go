@@ -17,6 +17,7 @@ const (
 	accDelete             // gone
 	accMove               // elsewhere
 	accChange             // mode, owner, times, an empty directory
+	accVia                // deleted by a command that this one runs (find -exec rm)
 	accDiscard            // local changes of tracked files thrown away (git checkout -- f)
 )
 
@@ -76,7 +77,7 @@ func isSink(s string) bool {
 	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full", "/dev/fd/1", "/dev/fd/2":
 		return true
 	}
-	return strings.HasPrefix(s, "/dev/tcp/") || strings.HasPrefix(s, "/dev/udp/") || strings.HasPrefix(s, "/dev/fd/") || strings.HasPrefix(s, "/dev/pts/") || strings.HasPrefix(s, "/proc/self/fd/")
+	return strings.HasPrefix(s, "/dev/tcp/") || strings.HasPrefix(s, "/dev/udp/") || strings.HasPrefix(s, "/dev/fd/") || strings.HasPrefix(s, "/proc/self/fd/")
 }
 
 func (v *view) redirects() {

@@ -337,8 +337,16 @@ func (v *view) findAccess() {
 	}
 	start := v.findStarts()
 	v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-fprint", "-fprint0", "-fls", "-fprintf")
-	if !l.flag("-delete") || l.flag("-empty") {
-		return // -empty: nothing is lost
+	kind := accDelete
+	switch {
+	case l.flag("-delete"):
+		if l.flag("-empty") {
+			return // nothing is lost
+		}
+	case v.findRuns():
+		kind = accVia
+	default:
+		return
 	}
 	// A name narrows what is deleted: find . -name '*.pyc' -delete.
 	var name script.Word
@@ -346,11 +354,11 @@ func (v *view) findAccess() {
 	narrow, known := name.Text()
 	narrowed := len(name.Parts) > 0 && known && !l.flag("-o") && !l.flag("-or") && !l.flag("-not") && !v.hasOperand("!")
 	for _, w := range start {
-		if narrowed {
+		if narrowed && kind != accVia {
 			w = script.Word{Parts: append(w.Parts[:len(w.Parts):len(w.Parts)],
-				script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: narrow})}
+				script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand}, script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: narrow})}
 		}
-		v.touch(accDelete, w, true)
+		v.touch(kind, w, true)
 	}
 }
 
@@ -362,6 +370,23 @@ func (v *view) hasOperand(s string) bool {
 		return !found
 	})
 	return found
+}
+
+// findRuns says that find runs a program that deletes what it is given.
+func (v *view) findRuns() bool {
+	for i, w := range v.line.words {
+		switch s, _ := w.Text(); s {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			if i+1 < len(v.line.words) {
+				s, _ := v.line.words[i+1].Text()
+				switch baseName(s) {
+				case "rm", "unlink", "shred", "srm", "truncate", "mv", "dd", "sudo":
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // findStarts are the starting points: operands before the expression.

@@ -48,7 +48,7 @@ const (
 	needUnknown
 	needVia
 	needRemote
-	needCode
+	needInput // something is fed to it
 )
 
 // entry is one rule in a slot.
@@ -112,10 +112,10 @@ func (r *rule) needs() needs {
 		if c.reads != nil {
 			n |= needReads
 		}
-		if c.writes != nil || c.deletes != nil || c.empties != nil {
+		if c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil {
 			n |= needChange
 		}
-		if c.operand.set() || c.operands == yes || c.paths != nil {
+		if c.operand.set() || c.word.set() || c.operands == yes || c.paths != nil {
 			n |= needOperand
 		}
 		if c.pipesTo != nil {
@@ -136,8 +136,11 @@ func (r *rule) needs() needs {
 		if c.remote == yes {
 			n |= needRemote
 		}
-		if c.code != nil {
-			n |= needCode
+		if c.code != nil || c.input.set() {
+			n |= needInput
+		}
+		if c.variables.set() {
+			n |= needUnknown
 		}
 		all &= n
 	}

@@ -233,6 +233,15 @@ const (
 	kUnknown
 	kAssigns
 	kCode
+	kRemoves
+	kInput
+	kVariables
+	kSQL
+	kExistingBranch
+	kIs
+	kMounts
+	kProgram
+	kWord
 )
 
 // keys returns the bits of the keys that are set.
@@ -248,6 +257,7 @@ func (c *clause) keys() (k int) {
 		{c.scratch != unset, kScratch}, {c.recursive != unset, kRecursive}, {c.pipesTo != nil, kPipesTo},
 		{c.fedBy != nil, kFedBy}, {c.branch.set(), kBranch}, {c.via != nil, kVia}, {c.remote != unset, kRemote},
 		{c.unknown != nil, kUnknown}, {c.assigns != nil, kAssigns}, {c.code != nil, kCode},
+		{c.removes != nil, kRemoves}, {c.input.set(), kInput}, {c.variables.set(), kVariables}, {c.sql != nil, kSQL}, {c.is != nil, kIs}, {c.mounts != nil, kMounts}, {c.program.set(), kProgram}, {c.word.set(), kWord}, {c.existingBranch != unset, kExistingBranch},
 	} {
 		if x.set {
 			k |= x.bit
@@ -350,20 +360,22 @@ type field[T any] struct {
 	to  *T
 }
 
-func (c *clause) lists() [13]field[[]string] {
-	return [13]field[[]string]{
+func (c *clause) lists() [17]field[[]string] {
+	return [17]field[[]string]{
 		{kFlags, &c.flags}, {kPaths, &c.paths}, {kReads, &c.reads}, {kWrites, &c.writes}, {kDeletes, &c.deletes},
 		{kEmpties, &c.empties}, {kCovers, &c.covers}, {kPipesTo, &c.pipesTo}, {kFedBy, &c.fedBy}, {kVia, &c.via},
 		{kUnknown, &c.unknown}, {kAssigns, &c.assigns}, {kCode, &c.code},
+		{kRemoves, &c.removes}, {kIs, &c.is}, {kMounts, &c.mounts}, {kSQL, &c.sql},
 	}
 }
 
-func (c *clause) patterns() [3]field[pattern] {
-	return [3]field[pattern]{{kArgs, &c.args}, {kOperand, &c.operand}, {kBranch, &c.branch}}
+func (c *clause) patterns() [7]field[pattern] {
+	return [7]field[pattern]{{kWord, &c.word}, {kProgram, &c.program}, {kInput, &c.input}, {kVariables, &c.variables}, {kArgs, &c.args}, {kOperand, &c.operand}, {kBranch, &c.branch}}
 }
 
-func (c *clause) tris() [5]field[tri] {
-	return [5]field[tri]{
+func (c *clause) tris() [6]field[tri] {
+	return [6]field[tri]{
+		{kExistingBranch, &c.existingBranch},
 		{kOperands, &c.operands}, {kRecoverable, &c.recoverable}, {kScratch, &c.scratch},
 		{kRecursive, &c.recursive}, {kRemote, &c.remote},
 	}

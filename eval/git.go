@@ -340,3 +340,28 @@ func isPath(dir, s string) bool {
 	}
 	return exists(s)
 }
+
+// overwritesBranch says that the branch which git checkout -B or switch -C
+// would make exists already, or may.
+func (v *view) overwritesBranch() bool {
+	place, k := v.gitPlaceOf()
+	found := false
+	for _, f := range [...]string{"-B", "-C", "--force-create"} {
+		v.line.eachOptionWord(f, func(w script.Word) {
+			name, known := w.Text()
+			found = found || !known || k != sure || place.hasBranch(name)
+		})
+	}
+	return found
+}
+
+func (p gitPlace) hasBranch(name string) bool {
+	if name == "" || strings.Contains(name, "..") {
+		return false
+	}
+	if fi, err := os.Stat(filepath.Join(p.common, "refs", "heads", name)); err == nil && fi.Mode().IsRegular() {
+		return true
+	}
+	packed, _ := os.ReadFile(filepath.Join(p.common, "packed-refs"))
+	return strings.Contains(string(packed), " refs/heads/"+name+"\n")
+}

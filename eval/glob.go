@@ -249,10 +249,21 @@ func (p tpath) covers(rp rulePath, dir string) certainty {
 }
 
 func (p tpath) coversExactly(rp rulePath) bool {
-	if p.rootless || !rp.anchored {
-		return !rp.anchored && p.underItself(rp) == sure
-	}
 	comps := p.comps
+	if !rp.anchored { // a name anywhere: the path ends with it
+		if len(comps) < len(rp.comps) {
+			return false
+		}
+		for i, c := range comps[len(comps)-len(rp.comps):] {
+			if !compMatch(c, rp.comps[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if p.rootless {
+		return false
+	}
 	for len(comps) > len(rp.comps) && matchesAll(comps[len(comps)-1]) {
 		comps = comps[:len(comps)-1]
 	}

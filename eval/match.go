@@ -124,6 +124,19 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 			note("operand %s", clip(found))
 		}
 	}
+	if c.word.set() {
+		found := ""
+		v.line.operands(0, func(i int) bool {
+			if s := v.textOf(v.line.words[i]); c.word.match(s) {
+				found = s
+			}
+			return found == ""
+		})
+		if found == "" {
+			return never
+		}
+		note("word %s", clip(found))
+	}
 	if c.via != nil && !v.isVia(c.via) {
 		return never
 	}
@@ -150,6 +163,39 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 		}
 		note("input comes from %s", name)
 	}
+	if c.program.set() && (len(v.c.Argv) == 0 || !c.program.match(v.textOf(v.c.Argv[0]))) {
+		return never
+	}
+	if c.is != nil && !v.is(c.is, note) {
+		return never
+	}
+	if c.mounts != nil {
+		k := v.mounts(c.mounts, note)
+		if result = min(result, k); k == never {
+			return never
+		}
+	}
+	if c.input.set() {
+		s, ok := v.input()
+		if !ok || !c.input.match(s) {
+			return never
+		}
+		note("its input")
+	}
+	if c.variables.set() {
+		name := v.showsVariable(c.variables)
+		if name == "" {
+			return never
+		}
+		note("the value of $%s", name)
+	}
+	if c.sql != nil {
+		stmt := v.sqlStatement(c.sql)
+		if stmt == "" {
+			return never
+		}
+		note("SQL %s", stmt)
+	}
 	if c.code != nil && !v.runsCode(c.code, note) {
 		return never
 	}
@@ -162,6 +208,9 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 		default:
 			note("branch %s", name)
 		}
+	}
+	if c.existingBranch != unset && (c.existingBranch == yes) != v.overwritesBranch() {
+		return never
 	}
 	if c.usesTargets() {
 		result = min(result, v.matchTargets(c, except, skip, note, loss))
@@ -251,7 +300,8 @@ func (v *view) assigns(want []string, note func(string, ...any)) bool {
 	given := func(name, value string, known bool) bool {
 		for _, w := range want {
 			n, val, hasValue := strings.Cut(w, "=")
-			if n == name && (!hasValue || known && val == value) {
+			prefix, isPrefix := strings.CutSuffix(n, "*")
+			if (n == name || isPrefix && strings.HasPrefix(name, prefix)) && (!hasValue || known && val == value) {
 				note("%s is set", name)
 				return true
 			}

@@ -160,7 +160,7 @@ func (v *view) generator() bool {
 	case "starship", "zoxide", "atuin", "oh-my-posh", "mcfly", "sheldon", "navi", "broot", "pyenv", "rbenv", "nodenv", "jenv", "goenv", "plenv", "phpenv", "swiftenv", "tfenv", "pkgx", "devbox", "devenv", "safeshell", "vfox", "proto", "tv":
 		return hasWord("init hook shell env activate completion shellenv virtualenv-init print-bash-setup widget shell.bash generate", sub) || l.name == "pyenv"
 	case "mise", "rtx", "asdf", "fnm", "volta", "opam", "luarocks", "rustup", "ghcup":
-		return hasWord("activate env hook-env exec shell path completions completion setup hook", sub)
+		return hasWord("activate env config hook-env exec shell path completions completion setup hook", sub)
 	case "conda", "mamba", "micromamba":
 		return strings.HasPrefix(sub, "shell") || second == "hook" || sub == "shell.bash"
 	case "minikube", "docker-machine":

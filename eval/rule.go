@@ -57,12 +57,14 @@ type clause struct {
 	options    []optionPattern
 	args       pattern
 	operand    pattern
-	operands   tri // yes: some, no: none
+	word       pattern // a subcommand or an operand
+	operands   tri     // yes: some, no: none
 	paths      []string
 	reads      []string
 	writes     []string
 	deletes    []string
 	empties    []string
+	removes    []string
 	covers     []string
 	// The following narrow the targets that the path keys found.
 	recoverable tri
@@ -72,11 +74,20 @@ type clause struct {
 	pipesTo []string
 	fedBy   []string
 	branch  pattern
-	via     []string
-	remote  tri
-	unknown []string
-	assigns []string
-	code    []string
+	// existingBranch: the branch that is made (-B, -C) exists already.
+	existingBranch tri
+	via            []string
+	remote         tri
+	unknown        []string
+	assigns        []string
+	code           []string
+
+	is        []string // named shapes
+	mounts    []string // what a container gets of the machine
+	program   pattern  // the command word as written
+	input     pattern  // known standard input
+	variables pattern  // names of variables whose values are in the arguments
+	sql       []string // kinds of SQL statements
 }
 
 // optionPattern asks an option's value to match.
@@ -87,7 +98,7 @@ type optionPattern struct {
 
 // usesTargets says that the clause looks at files.
 func (c *clause) usesTargets() bool {
-	return c.paths != nil || c.reads != nil || c.writes != nil || c.deletes != nil || c.empties != nil ||
+	return c.paths != nil || c.reads != nil || c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil ||
 		c.covers != nil || c.recoverable != unset || c.scratch != unset || c.recursive != unset
 }
 

@@ -44,7 +44,7 @@ func (e *encoder) meta(m *sourceMeta) {
 	e.i64(int64(m.id.dev))
 	e.str(m.trustKey)
 	e.i64(m.compiled)
-	e.bool(m.file.packs != nil)
+	e.bool(m.packsSet)
 	e.list(m.file.packs)
 	e.list(m.file.wrappers)
 	e.num(len(m.file.overrides))

@@ -27,11 +27,12 @@ func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, 
 		result = min(result, v.someTarget(c, list, "operand", c.paths, func(accessKind) bool { return true }, except, note, loss))
 	}
 	each("reads", c.reads, func(k accessKind) bool { return k == accRead })
-	each("writes", c.writes, func(k accessKind) bool { return k != accRead && k != accDiscard })
+	each("writes", c.writes, func(k accessKind) bool { return k != accRead && k != accDiscard && k != accVia })
 	each("deletes", c.deletes, func(k accessKind) bool { return k == accDelete || k == accDiscard })
+	each("removes", c.removes, func(k accessKind) bool { return k == accDelete || k == accMove || k == accVia })
 	each("empties", c.empties, func(k accessKind) bool { return k == accEmpty })
 	if kinds == 0 {
-		each("changes", []string{"*"}, func(k accessKind) bool { return k != accRead })
+		each("changes", []string{"*"}, func(k accessKind) bool { return k != accRead && k != accVia })
 	}
 	return result
 }

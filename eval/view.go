@@ -98,7 +98,10 @@ func (v *view) have() needs {
 	if v.c.Remote != "" {
 		n |= needRemote
 	}
-	n |= needAssign | needCode // looked at by the rules themselves
+	n |= needAssign // looked at by the rules themselves
+	if len(v.c.FedBy) > 0 || v.c.Stdin != nil || len(v.c.Redirects) > 0 {
+		n |= needInput
+	}
 	for i := range v.targets() {
 		if v.accesses[i].kind == accRead {
 			n |= needReads

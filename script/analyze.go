@@ -137,7 +137,7 @@ func dialects(d Dialect, text string) []Dialect {
 		return []Dialect{d}
 	case POSIX:
 		// sh is dash here and bash there.
-		if !strings.ContainsAny(text, "{$\\[") && !containsAny(text, "&>", "<(", ">(", "<<<", "((", "|&", "function", "-e", "-n") {
+		if simple(text) {
 			return []Dialect{POSIX}
 		}
 		return []Dialect{Bash, POSIX}
@@ -146,6 +146,24 @@ func dialects(d Dialect, text string) []Dialect {
 		return []Dialect{Bash}
 	}
 	return []Dialect{Bash, Zsh}
+}
+
+// simple reports whether a text means the same to dash and bash: plain words
+// and operators, and none of the builtins that differ.
+func simple(text string) bool {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte(" \t\n./_-:,+@%=;'\"#^!", c) >= 0:
+		case c == '$' && i+1 < len(text) && text[i+1] != '\'' && text[i+1] != '"' && text[i+1] != '{' && text[i+1] != '(' && text[i+1] != '[':
+		case c == '|' && (i+1 >= len(text) || text[i+1] != '&'):
+		case c == '&' && (i+1 >= len(text) || text[i+1] != '>'):
+		case c == '>' && (i+1 >= len(text) || text[i+1] != '('):
+		default:
+			return false
+		}
+	}
+	return !containsAny(text, "printf", "declare", "typeset", "local", "builtin", "pushd", "popd", "source", "read", "function",
+		"let", "export", "echo", "trap", "alias", "select", "time", "coproc", "mapfile", "set", "test", "exec", "command", "hash", "enable", "IFS", "eval")
 }
 
 func containsAny(s string, subs ...string) bool {
@@ -228,6 +246,9 @@ func twins(x, y *Command, shift int) bool {
 // reported; what can be read in spite of it is analysed.
 func (a *analyzer) unit(src *source, st *state, c *ctx) (u *Unknown) {
 	src.encode()
+	if src.lang == POSIX && strings.Contains(src.text, "&>") {
+		src.splitAmp()
+	}
 	if tooManyOpeners(src.text) {
 		return &Unknown{"the text has too many brackets to analyse", a.at}
 	}

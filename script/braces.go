@@ -36,7 +36,7 @@ func (e *expander) braces(w *syntax.Word) [][]syntax.WordPart {
 		}
 	}
 	budget := maxFields
-	words, ok := expandBraces(us, &budget, 0)
+	words, ok := expandBraces(us, &budget, 0, e.c.src.lang == Zsh)
 	if !ok {
 		e.a.unknown("a brace expansion is too large to analyse", e.c.src, e.span)
 		return [][]syntax.WordPart{{&syntax.ParamExp{Short: true, Param: &syntax.Lit{Value: "{..}"}}}}
@@ -71,7 +71,7 @@ func joinUnits(us []unit) []syntax.WordPart {
 
 // expandBraces follows bash: the first well-formed brace is expanded, what is
 // before and after it is repeated around each of its elements.
-func expandBraces(us []unit, budget *int, depth int) ([][]unit, bool) {
+func expandBraces(us []unit, budget *int, depth int, zsh bool) ([][]unit, bool) {
 	if depth > maxDepth {
 		return nil, false
 	}
@@ -91,7 +91,7 @@ func expandBraces(us []unit, budget *int, depth int) ([][]unit, bool) {
 		if len(commas) > 0 {
 			from := i + 1
 			for _, c := range append(commas, end) {
-				sub, ok := expandBraces(us[from:c], budget, depth+1)
+				sub, ok := expandBraces(us[from:c], budget, depth+1, zsh)
 				if !ok {
 					return nil, false
 				}
@@ -99,7 +99,7 @@ func expandBraces(us []unit, budget *int, depth int) ([][]unit, bool) {
 				from = c + 1
 			}
 		} else {
-			seq, ok, isSeq := sequence(us[i+1:end], *budget)
+			seq, ok, isSeq := sequence(us[i+1:end], *budget, zsh)
 			if !isSeq {
 				continue
 			}
@@ -108,7 +108,7 @@ func expandBraces(us []unit, budget *int, depth int) ([][]unit, bool) {
 			}
 			elems = seq
 		}
-		tails, ok := expandBraces(us[end+1:], budget, depth+1)
+		tails, ok := expandBraces(us[end+1:], budget, depth+1, zsh)
 		if !ok {
 			return nil, false
 		}
@@ -149,7 +149,7 @@ func closing(us []unit, i int) (end int, commas []int) {
 }
 
 // sequence expands x..y and x..y..step.
-func sequence(us []unit, budget int) (out [][]unit, ok, isSeq bool) {
+func sequence(us []unit, budget int, zsh bool) (out [][]unit, ok, isSeq bool) {
 	var b strings.Builder
 	for _, u := range us {
 		if u.part != nil || u.esc {
@@ -167,7 +167,9 @@ func sequence(us []unit, budget int) (out [][]unit, ok, isSeq bool) {
 		if err != nil {
 			return nil, false, false
 		}
-		step = max(n, -n)
+		if step = max(n, -n); zsh && n < 0 {
+			return nil, false, true // backwards
+		}
 	}
 	step = max(step, 1)
 	x, errX := strconv.Atoi(f[0])
@@ -175,7 +177,7 @@ func sequence(us []unit, budget int) (out [][]unit, ok, isSeq bool) {
 	letters := false
 	switch {
 	case errX == nil && errY == nil:
-	case len(f[0]) == 1 && len(f[1]) == 1 && isLetter(f[0][0]) && isLetter(f[1][0]):
+	case len(f[0]) == 1 && len(f[1]) == 1 && (len(f) == 2 || !zsh) && isLetter(f[0][0]) && isLetter(f[1][0]):
 		x, y, letters = int(f[0][0]), int(f[1][0]), true
 		if (x < 'a') != (y < 'a') {
 			return nil, false, true // passes through \ and [

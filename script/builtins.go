@@ -10,6 +10,9 @@ import (
 // builtin lists and follows a shell builtin; ok is false when the name is
 // none.
 func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
+	if k.c.src.lang == POSIX && bashOnly(name) {
+		return outcome{}, false
+	}
 	k.keyword = true
 	args := k.argv[1:]
 	switch name {
@@ -115,8 +118,8 @@ func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
 		a.zshCode(k, i, name)
 	case ":", "true", "false", "shopt", "setopt", "unsetopt", "umask", "ulimit", "jobs", "times", "bg", "fg",
 		"disown", "kill", "dirs", "caller", "bind", "history", "suspend", "compopt", "type", "whence", "where",
-		"help", "zmodload", "autoload", "zle", "bindkey", "compdef", "zstyle", "functions", "rehash", "unhash", "initcmds":
-		if (name == "compdef" || name == "initcmds" || name == "where" || name == "functions") && k.c.src.lang != Zsh {
+		"help", "zmodload", "autoload", "zle", "bindkey", "compdef", "zstyle", "functions", "rehash", "unhash":
+		if (name == "compdef" || name == "where" || name == "functions") && k.c.src.lang != Zsh {
 			k.keyword = false
 			return outcome{}, false
 		}
@@ -130,6 +133,18 @@ func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
 		return outcome{}, false
 	}
 	return outcome{}, true
+}
+
+// bashOnly names builtins that dash does not have.
+func bashOnly(name string) bool {
+	switch name {
+	case "pushd", "popd", "source", "builtin", "declare", "typeset", "integer", "float", "nameref", "mapfile", "readarray",
+		"let", "enable", "print", "compgen", "complete", "fc", "shopt", "setopt", "unsetopt", "logout", "disown", "dirs", "caller",
+		"bind", "history", "suspend", "compopt", "whence", "where", "help", "zmodload", "autoload", "zle", "bindkey", "compdef",
+		"zstyle", "functions", "rehash", "unhash", "noglob", "nocorrect", "-", "repeat", "emulate", "sched":
+		return true
+	}
+	return false
 }
 
 // hasFlag reports whether a cluster of options holds a letter.
@@ -212,9 +227,12 @@ func (a *analyzer) precommand(k *call, name string) (outcome, bool) {
 	var o outcome
 	if n, ok := t.argv[0].Text(); !ok {
 		o = a.unnamed(t)
-	} else if name == "exec" {
+	} else if name == "exec" || name == "command" && zsh {
+		// zsh's command runs programs only.
 		a.program(t, base(n))
-		k.st.dead, k.st.exited = true, true
+		if name == "exec" {
+			k.st.dead, k.st.exited = true, true
+		}
 	} else if name == "repeat" || name == "noglob" || name == "nocorrect" || name == "-" {
 		o = a.run(t)
 	} else if bo, ok := a.builtin(t, n); ok {

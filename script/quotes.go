@@ -76,7 +76,13 @@ func (e *expander) ansi(s string) {
 			}
 		}
 	}
-	e.text(ansiC(e.c.src.decode(s), e.c.src.lang != Zsh))
+	t := ansiC(e.c.src.decode(s), e.c.src.lang != Zsh)
+	if strings.IndexByte(t, 0) >= 0 {
+		// zsh keeps the NUL; a program sees what is before it in the word.
+		e.add(Part{Kind: Variable, Name: "'" + s + "'"})
+		return
+	}
+	e.text(t)
 }
 
 // ansiC decodes the escapes of $'...'. With cut, a NUL ends the text, as in

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -258,25 +259,48 @@ func (s *source) splitParens() *syntax.File {
 		at += i + 1
 		text := s.text[:at] + " " + s.text[at:]
 		if f, err := parseFile(text, s.lang); err == nil {
-			s.text = text
-			for j := range s.shifts {
-				if s.shifts[j].at >= at {
-					s.shifts[j].at++
-					s.shifts[j].by++
-				}
-			}
-			j := sort.Search(len(s.shifts), func(j int) bool { return s.shifts[j].at >= at })
-			by := 1
-			if j > 0 {
-				by += s.shifts[j-1].by
-			}
-			s.shifts = append(s.shifts, shift{})
-			copy(s.shifts[j+1:], s.shifts[j:])
-			s.shifts[j] = shift{at + 1, by}
+			s.insert(at, " ")
 			return f
 		}
 	}
 	return nil
+}
+
+// insert puts text of our own at an offset.
+func (s *source) insert(at int, text string) {
+	n := len(text)
+	s.text = s.text[:at] + text + s.text[at:]
+	j := sort.Search(len(s.shifts), func(j int) bool { return s.shifts[j].at > at })
+	by := n
+	if j > 0 {
+		by += s.shifts[j-1].by
+	}
+	for i := j; i < len(s.shifts); i++ {
+		s.shifts[i].at += n
+		s.shifts[i].by += n
+	}
+	s.shifts = slices.Insert(s.shifts, j, shift{at + n, by})
+}
+
+// splitAmp reads &> as dash does: & ends the command, > begins the next one.
+func (s *source) splitAmp() {
+	f, _ := parseFile(s.text, Bash)
+	if f == nil {
+		return
+	}
+	var at []int
+	syntax.Walk(f, func(n syntax.Node) bool {
+		if r, ok := n.(*syntax.Redirect); ok && (r.Op == syntax.RdrAll || r.Op == syntax.AppAll) {
+			at = append(at, int(r.OpPos.Offset())+1)
+		}
+		return true
+	})
+	slices.Sort(at)
+	for _, i := range slices.Backward(at) {
+		if i < len(s.text) && s.text[i-1] == '&' {
+			s.insert(i, " ")
+		}
+	}
 }
 
 func (s *source) problem(err error) *Unknown {

@@ -82,7 +82,7 @@ func (e *expander) cmdSubst(p *syntax.CmdSubst, quoted bool) {
 	}
 	ps, ok := c.sink.trimmed()
 	if !ok || p.ReplyVar {
-		e.value([]Part{{Kind: Output, Name: substText(e.c.src.written(p)), from: lastOf(c.sink.idx)}}, quoted)
+		e.output([]Part{{Kind: Output, Name: substText(e.c.src.written(p)), from: lastOf(c.sink.idx)}}, quoted)
 		return
 	}
 	if quoted {
@@ -91,7 +91,7 @@ func (e *expander) cmdSubst(p *syntax.CmdSubst, quoted bool) {
 	if !ok || len(ps) == 0 && !quoted {
 		return
 	}
-	e.value(ps, quoted)
+	e.output(ps, quoted)
 }
 
 // readsFile recognises $(< file).
@@ -109,7 +109,7 @@ func readsFile(p *syntax.CmdSubst) (*syntax.Word, *syntax.Stmt, bool) {
 // fileRead lists $(< file) and gives what is known of the file.
 func (a *analyzer) fileRead(w *syntax.Word, s *syntax.Stmt, st *state, c *ctx) {
 	r := a.redirects(s.Redirs, st, c)
-	a.emit(&call{st: st, c: c, redirs: r.list, span: c.src.spanOf(s.Pos(), s.End())})
+	a.emit(&call{dir: st.dir, st: st, c: c, redirs: r.list, span: c.src.spanOf(s.Pos(), s.End())})
 	if len(r.list) == 1 {
 		if w := a.fileText(st.dir, r.list[0].Target); w != nil {
 			c.sink.write(w.Parts...)

@@ -95,6 +95,9 @@ func (a *analyzer) declareArg(d *decl, as *syntax.Assign, k *call) {
 		probe := st.clone()
 		v := a.assign(as, probe, c, d.attr())
 		d.localize(name, st)
+		if d.variant == "local" && st.locals == nil && c.src.lang == Bash {
+			probe.forget(name)
+		}
 		val := probe.vars[probe.deref(name)]
 		if as.Append {
 			st.join(probe)
@@ -147,6 +150,10 @@ func (a *analyzer) declareWord(d *decl, w Word, st *state, c *ctx) {
 	}
 	if d.ref {
 		a.nameref(name, v, d, st, c)
+		return
+	}
+	if d.variant == "local" && st.locals == nil && c.src.lang == Bash {
+		st.forget(name) // an error outside functions
 		return
 	}
 	a.assigned(name, v, st, c)
@@ -211,6 +218,10 @@ func (a *analyzer) declareName(d *decl, name string, st *state, c *ctx) {
 // nameref makes name stand for another variable.
 func (a *analyzer) nameref(name string, v Word, d *decl, st *state, c *ctx) {
 	d.localize(name, st)
+	if c.src.lang == Zsh {
+		st.forget(name) // zsh 5.9 has none
+		return
+	}
 	t, ok := v.Text()
 	if !ok {
 		a.unknown("declare -n makes "+name+" stand for a variable that is not known", c.src, a.at)
@@ -478,7 +489,7 @@ func (a *analyzer) mapfile(k *call) {
 
 // printfVar follows printf -v name.
 func (a *analyzer) printfVar(k *call) {
-	if len(k.argv) < 3 {
+	if len(k.argv) < 3 || k.c.src.lang == POSIX {
 		return
 	}
 	t, ok := k.argv[1].Text()

@@ -409,16 +409,15 @@ func (e *expander) tilde(s string, only bool) string {
 	e.text(s[:at])
 	name := s[at+1 : end]
 	var w Word
-	switch name {
-	case "":
+	switch {
+	case name == "":
 		w = e.home()
-	case "+":
+	case name == "+" && e.c.src.lang != POSIX:
 		w = e.st.dir
-	case "-":
-		if !e.st.oldKnown {
-			return s[at:]
-		}
+	case name == "-" && e.st.oldKnown && e.c.src.lang != POSIX:
 		w = e.st.old
+	case name == "-" && e.c.src.lang == Bash, name == "+", name == "-" && e.c.src.lang == POSIX:
+		w = Lit("~" + name)
 	default:
 		w = Word{Parts: []Part{{Kind: Variable, Name: "~" + name}}}
 	}
@@ -473,6 +472,22 @@ func isName(s string) bool {
 	return true
 }
 
+// output appends what a substitution gave: zsh splits it, unlike values.
+func (e *expander) output(ps []Part, quoted bool) {
+	if quoted || !e.split || e.c.src.lang != Zsh {
+		e.value(ps, quoted)
+		return
+	}
+	for _, p := range ps {
+		if p.Kind == Literal {
+			e.splitText(p.Text, false)
+			continue
+		}
+		p.Split = p.Kind != TempPath
+		e.add(p)
+	}
+}
+
 // value appends what an expansion gave. Unquoted values are split and their
 // pattern characters are live.
 func (e *expander) value(ps []Part, quoted bool) {
@@ -486,7 +501,7 @@ func (e *expander) value(ps []Part, quoted bool) {
 	for _, p := range ps {
 		switch p.Kind {
 		case Literal:
-			e.splitText(p.Text)
+			e.splitText(p.Text, e.c.src.lang == Zsh)
 		case TempPath:
 			e.add(p)
 		default:
@@ -496,12 +511,12 @@ func (e *expander) value(ps []Part, quoted bool) {
 	}
 }
 
-// splitText appends an unquoted known value.
-func (e *expander) splitText(s string) {
+// splitText appends an unquoted known value, split unless it is to stay whole.
+func (e *expander) splitText(s string, whole bool) {
 	if s == "" {
 		return
 	}
-	if e.c.src.lang == Zsh {
+	if whole {
 		e.text(s)
 		return
 	}
@@ -551,6 +566,10 @@ func (e *expander) splitText(s string) {
 
 // globText appends text of a value whose pattern characters are live.
 func (e *expander) globText(s string) {
+	if e.c.src.lang == Zsh {
+		e.text(s)
+		return
+	}
 	for s != "" {
 		i := strings.IndexAny(s, "*?[")
 		if i < 0 {

@@ -67,6 +67,10 @@ func (s *Spool) answer(id string, c Choice, reason, by string) (d Decision, agai
 		return d, false, nil
 	case errors.Is(err, fs.ErrExist):
 		first, err := s.readDecision(dir)
+		if errors.Is(err, fs.ErrNotExist) { // retired meanwhile
+			d, err = s.answerRetired(id, c, reason, by)
+			return d, false, err
+		}
 		if err == nil && first.Again {
 			d, err = s.answerLate(dir, r, sha, first, c, reason, by)
 			return d, false, err

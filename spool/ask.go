@@ -184,9 +184,11 @@ func (w *waiter) wait(ctx context.Context) (Decision, error) {
 	for {
 		d, err := w.look(w.reqDir())
 		if d != nil || err != nil {
+			w.events.forget(w.reqDir())
 			return w.finish(d, err)
 		}
 		if v, why := w.giveUp(ctx); v != "" {
+			w.events.forget(w.reqDir())
 			return w.decide(v, why)
 		}
 		w.sleep(ctx)

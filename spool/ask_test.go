@@ -17,19 +17,19 @@ func TestAskAndAnswer(t *testing.T) {
 	s := newSpool(t)
 	watched(t, s)
 	for c, want := range map[Choice]Verdict{Once: Allowed, Session: Allowed, Always: Allowed, Refuse: Denied} {
-		var answered Decision
+		answered := make(chan Decision, 1)
 		d := ask(t, s, request("rm", "-rf", c.String()), answering(func(r Request) {
-			var err error
-			answered, err = s.Answer(r.ID, c, "my reason", ByMonitor)
+			d, err := s.Answer(r.ID, c, "my reason", ByMonitor)
 			if err != nil {
 				t.Errorf("Answer: %v", err)
 			}
+			answered <- d
 		}))
 		if d.Verdict != want || d.Choice != c || d.Reason != "my reason" || d.By != ByMonitor || d.MonitorID == "" {
 			t.Errorf("choice %d: got %+v", c, d)
 		}
-		if d.ID == "" || answered.ID != "" && answered.ID != d.ID {
-			t.Errorf("answered %q, obeyed %q", answered.ID, d.ID)
+		if a := <-answered; a.ID != d.ID || a.Verdict != d.Verdict || a.Late {
+			t.Errorf("answered %+v, obeyed %+v", a, d)
 		}
 		if names := listing(t, s, "req"); len(names) != 0 {
 			t.Errorf("left in req: %v", names)
@@ -333,7 +333,7 @@ func TestWithoutFileEvents(t *testing.T) {
 // Wall clock jumps change nothing; suspend counts.
 func TestClocks(t *testing.T) {
 	s := newSpool(t)
-	watched(t, s)
+	watched(t, s.clone())
 	var mu sync.Mutex
 	wall, boot := time.Now(), time.Hour
 	step := func(w, b time.Duration) {

@@ -159,7 +159,7 @@ func (g *Grants) Add(gr Grant) error {
 	if len(data) > maxRecord {
 		return fmt.Errorf("a grant of more than %d bytes", maxRecord)
 	}
-	if err := os.MkdirAll(filepath.Dir(g.dir), 0o700); err != nil {
+	if err := makeParents(filepath.Dir(g.dir)); err != nil {
 		return err
 	}
 	if err := makeDir(g.dir, g.uid); err != nil {

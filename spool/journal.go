@@ -73,6 +73,7 @@ type Journal struct {
 	keep int
 	wall func() time.Time
 
+	patience   time.Duration // with a rotation that does not end
 	newWatcher func() (*fsnotify.Watcher, error)
 }
 
@@ -81,7 +82,7 @@ type Journal struct {
 func OpenJournal(path string) *Journal {
 	return &Journal{
 		path: filepath.Clean(path), uid: os.Geteuid(), size: journalSize, keep: journalKeep,
-		wall: time.Now, newWatcher: fsnotify.NewWatcher,
+		wall: time.Now, patience: time.Second, newWatcher: fsnotify.NewWatcher,
 	}
 }
 
@@ -96,7 +97,7 @@ func (j *Journal) Append(e Entry) error {
 	if err != nil {
 		return j.failed(err)
 	}
-	f, err := j.open(unix.LOCK_SH, time.Second)
+	f, err := j.open(unix.LOCK_SH, j.patience)
 	if err != nil {
 		return j.failed(err)
 	}
@@ -182,18 +183,14 @@ func (j *Journal) open(how int, patience time.Duration) (*os.File, error) {
 		// O_NONBLOCK: never wait for the reader of a FIFO.
 		f, err := os.OpenFile(j.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 		if errors.Is(err, fs.ErrNotExist) {
-			if err = os.MkdirAll(filepath.Dir(j.path), 0o700); err == nil && time.Now().Before(deadline) {
+			if err = makeParents(filepath.Dir(j.path)); err == nil && time.Now().Before(deadline) {
 				continue
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
-		fi, err := f.Stat()
-		if err == nil {
-			err = checkFile(j.path, fi, j.uid, 1)
-		}
-		if err == nil {
+		if err = checkNew(f, j.uid); err == nil {
 			err = flock(f, how|unix.LOCK_NB)
 		}
 		if err == nil && sameFile(f, j.path) {
@@ -240,10 +237,23 @@ func (j *Journal) rotate() {
 	if fi, err := f.Stat(); err != nil || fi.Size() < j.size {
 		return
 	}
-	for i := j.keep - 1; i >= 1; i-- {
-		_ = os.Rename(j.rotated(i), j.rotated(i+1)) // often not there
+	// Move up what lies below the first free number: there are fewer files
+	// yet, or a rotation was killed half way. Without one the oldest goes.
+	free := 1
+	for free < j.keep && exists(j.rotated(free)) {
+		free++
+	}
+	for i := free; i > 1; i-- {
+		if os.Rename(j.rotated(i-1), j.rotated(i)) != nil {
+			return
+		}
 	}
 	_ = os.Rename(j.path, j.rotated(1)) // last: it lets writers make a new one
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 func (j *Journal) rotated(i int) string { return fmt.Sprintf("%s.%d", j.path, i) }

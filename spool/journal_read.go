@@ -68,7 +68,7 @@ func lastEntries(out []Entry, data []byte, o ReadOptions) []Entry {
 			}
 			continue
 		}
-		if e.Time.Before(o.Since) {
+		if !o.Since.IsZero() && e.Time.Before(o.Since) {
 			continue // clocks jump: older lines may still follow newer ones
 		}
 		out = append(out, e)

@@ -223,7 +223,7 @@ func init() { roles["journal-writer"] = journalWriter }
 
 func journalWriter() int {
 	j := OpenJournal(os.Getenv("SPOOL_TEST_PATH"))
-	j.size, j.keep = 32<<10, 10000
+	j.size, j.keep, j.patience = 32<<10, 10000, time.Minute
 	n, _ := strconv.Atoi(os.Getenv("SPOOL_TEST_N"))
 	for i := range n {
 		e := Entry{Kind: KindNote, ID: os.Getenv("SPOOL_TEST_ID"), Command: strconv.Itoa(i), Reason: strings.Repeat("r", 37*(i%20))}
@@ -254,19 +254,28 @@ func TestJournalManyWriters(t *testing.T) {
 		}
 		cmds = append(cmds, cmd)
 	}
+	written := make(chan bool)
+	go func() {
+		defer close(written)
+		for _, cmd := range cmds {
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+				cancel()
+			}
+		}
+	}()
 	next := make(map[string]int)
 	for range writers * lines {
-		e := <-follow
+		e, ok := <-follow
+		if !ok {
+			break
+		}
 		if e.Command != strconv.Itoa(next[e.ID]) {
 			t.Fatalf("follow: %s wrote line %s, expected %d", e.ID, e.Command, next[e.ID])
 		}
 		next[e.ID]++
 	}
-	for _, cmd := range cmds {
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-	}
+	<-written
 	var skipped int
 	got, err := j.Read(ReadOptions{Skipped: &skipped})
 	if err != nil || skipped != 0 || len(got) != writers*lines {

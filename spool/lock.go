@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -82,6 +83,45 @@ func makeDir(path string, uid int) error {
 		return err
 	}
 	return checkDir(path, uid)
+}
+
+// makeParents makes path and what is missing above it, for the user alone.
+// Directories that exist are not looked at: they are the user's business.
+func makeParents(path string) error {
+	if fi, err := os.Stat(path); err == nil {
+		if !fi.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+		}
+		return nil
+	}
+	if parent := filepath.Dir(path); parent != path {
+		if err := makeParents(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	}
+	return os.Chmod(path, 0o700)
+}
+
+// checkNew is checkFile for a file that was opened with O_CREATE: the umask
+// may have taken the owner's own rights from a new one.
+func checkNew(f *os.File, uid int) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := checkFile(f.Name(), fi, uid, 1); err != nil {
+		return err
+	}
+	if fi.Mode().Perm() != 0o600 {
+		return f.Chmod(0o600)
+	}
+	return nil
 }
 
 // checkFile demands a regular file of our own, mode 0600 or stricter, with at

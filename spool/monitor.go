@@ -94,11 +94,7 @@ func (m *Monitor) takeLock() error {
 	if err != nil {
 		return err
 	}
-	fi, err := f.Stat()
-	if err == nil {
-		err = checkFile(path, fi, m.s.uid, 1)
-	}
-	if err == nil {
+	if err = checkNew(f, m.s.uid); err == nil {
 		err = flock(f, unix.LOCK_SH|unix.LOCK_NB)
 	}
 	if err == nil && !sameFile(f, path) {

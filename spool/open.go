@@ -63,7 +63,7 @@ func (s *Spool) path(elem ...string) string {
 func (s *Spool) layout() error {
 	err := makeDir(s.dir, s.uid)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(s.dir), 0o700); err != nil {
+		if err := makeParents(filepath.Dir(s.dir)); err != nil {
 			return err
 		}
 		err = makeDir(s.dir, s.uid)

@@ -164,12 +164,15 @@ func TestGCSparesTheLiving(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
+	answered := make(chan bool)
 	d := ask(t, s, request("x"), answering(func(r Request) {
+		defer close(answered)
 		if err := s.GC(time.Now().Add(24 * time.Hour)); err != nil {
 			t.Error(err)
 		}
 		s.Answer(r.ID, Once, "", ByMonitor)
 	}))
+	<-answered
 	if d.Verdict != Allowed || len(listing(t, s, "tmp")) != 1 {
 		t.Errorf("got %+v, %v", d, listing(t, s, "tmp"))
 	}

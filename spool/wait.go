@@ -38,9 +38,20 @@ func newEventSource(newWatcher func() (*fsnotify.Watcher, error)) *eventSource {
 	return &eventSource{w, w.Events, w.Errors}
 }
 
+// forget ends the watch on dir, before dir is renamed: fsnotify would remove the
+// watch of a renamed directory by itself, at a moment when its descriptor may
+// be closed and its number belong to another watcher.
+func (e *eventSource) forget(dir string) {
+	if e != nil {
+		_ = e.w.Remove(dir)
+	}
+}
+
+// close does not wait: the kernel takes about 10 ms to close an inotify
+// descriptor that had a watch.
 func (e *eventSource) close() {
 	if e != nil {
-		e.w.Close()
+		go e.w.Close()
 	}
 }
 

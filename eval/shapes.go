@@ -1,0 +1,202 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+// is evaluates the named shapes.
+//
+//	fork_bomb      a function that pipes itself into itself
+//	network_shell  a shell whose streams are a network connection
+//	bare_shell     a shell or interpreter that reads commands from nowhere known
+//	without_shims  PATH is set to directories that are not safeshell's
+func (v *view) is(shapes []string, note func(string, ...any)) bool {
+	for _, s := range shapes {
+		found := false
+		switch s {
+		case "fork_bomb":
+			found = v.forkBomb()
+		case "network_shell":
+			found = v.networkShell()
+		case "bare_shell":
+			found = v.bareShell()
+		case "without_shims":
+			found = v.withoutShims()
+		}
+		if found {
+			note("%s", strings.ReplaceAll(s, "_", " "))
+			return true
+		}
+	}
+	return false
+}
+
+// forkBomb looks for NAME() { NAME | NAME & } in the text.
+func (v *view) forkBomb() bool {
+	if !v.c.Function || len(v.c.FeedsTo) == 0 || len(v.c.Argv) == 0 {
+		return false
+	}
+	name, ok := v.c.Argv[0].Text()
+	if !ok || name == "" {
+		return false
+	}
+	twice := false
+	for _, k := range v.c.FeedsTo {
+		if k >= 0 && k < len(v.a.Commands) && v.a.Commands[k].Function && len(v.a.Commands[k].Argv) > 0 {
+			s, _ := v.a.Commands[k].Argv[0].Text()
+			twice = twice || s == name
+		}
+	}
+	if !twice {
+		return false
+	}
+	// The call must stand in the function's own body.
+	text := strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\t' || r == '\n' {
+			return -1
+		}
+		return r
+	}, v.a.Text)
+	_, body, found := strings.Cut(text, name+"(){")
+	if !found {
+		if _, body, found = strings.Cut(text, "function"+name+"{"); !found {
+			return false
+		}
+	}
+	at := strings.Index(body, name+"|"+name)
+	end := strings.IndexByte(body, '}')
+	return at >= 0 && (end < 0 || at < end)
+}
+
+func (v *view) networkShell() bool {
+	if !isShell(v.line.name) {
+		return false
+	}
+	for _, r := range v.c.Redirects {
+		if s, _ := leading(r.Target); strings.HasPrefix(s, "/dev/tcp/") || strings.HasPrefix(s, "/dev/udp/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *view) bareShell() bool {
+	if !isShell(v.line.name) && !strings.HasPrefix(v.line.name, "python") {
+		return false
+	}
+	if len(v.c.FedBy) > 0 || v.c.Stdin != nil || v.line.flag("-c") {
+		return false
+	}
+	for _, r := range v.c.Redirects {
+		if strings.HasPrefix(r.Op, "<") {
+			return false
+		}
+	}
+	if !isShell(v.line.name) {
+		// python alone is a console that an agent leaves at once; python - waits.
+		ops := v.operandList(0)
+		return len(ops) > 0 && isStdin(ops[0]) && !v.line.flag("-m")
+	}
+	if v.line.flag("-s") {
+		return true
+	}
+	ops := v.operandList(0)
+	return len(ops) == 0 || isStdin(ops[0])
+}
+
+// withoutShims says that PATH is replaced by a value that has neither the old
+// PATH nor the shims in it.
+func (v *view) withoutShims() bool {
+	shims := v.r.o.Paths.Shims
+	drops := func(w script.Word) bool {
+		for _, p := range w.Parts {
+			if p.Kind == script.Variable && p.Name == "PATH" {
+				return false
+			}
+		}
+		s, known := w.Text()
+		if known {
+			return s != "" && !strings.Contains(s, shims) && !strings.Contains(s, ".safeshell/shims") && !strings.Contains(s, "$PATH")
+		}
+		for _, p := range w.Parts {
+			if strings.Contains(p.Text, ".safeshell/shims") || p.Kind == script.Output && strings.Contains(p.Name, "PATH") && !strings.Contains(p.Name, "safeshell") {
+				return false
+			}
+		}
+		return true
+	}
+	for _, a := range v.c.Assigns {
+		if a.Name == "PATH" && drops(a.Value) {
+			return true
+		}
+	}
+	switch v.line.name {
+	case "export", "declare", "typeset", "env":
+		for _, w := range v.words(1) {
+			if s, _ := leading(w); strings.HasPrefix(s, "PATH=") && drops(cutWord(w, len("PATH="))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mounts evaluates the key mounts: a directory of the machine that a container
+// gets (docker run -v, --mount) is, or holds, one of the paths.
+func (v *view) mounts(list []string, note func(string, ...any)) certainty {
+	best := never
+	check := func(w script.Word) {
+		p := v.pathOf(w, v.dir)
+		if s, ok := p.exact(); ok {
+			p = exactPath(v.r.realPath(s, true))
+		}
+		for _, s := range list {
+			if k := p.covers(v.r.rulePath(s), v.dir); k > best {
+				best = k
+				note("mounts %s", clip(v.textOf(w)))
+			}
+		}
+	}
+	v.optionWords(func(w script.Word) {
+		if s := upTo(w, ':'); isHostPath(s) {
+			check(s)
+		}
+	}, "-v", "--volume")
+	v.optionWords(func(w script.Word) {
+		s, _ := w.Text()
+		for _, field := range strings.Split(s, ",") {
+			for _, key := range [...]string{"source=", "src="} {
+				if path, ok := strings.CutPrefix(field, key); ok && strings.HasPrefix(path, "/") {
+					check(script.Lit(path))
+				}
+			}
+		}
+	}, "--mount")
+	return best
+}
+
+// isHostPath tells a directory from the name of a volume.
+func isHostPath(w script.Word) bool {
+	s, known := leading(w)
+	return !known && s == "" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, ".") || strings.HasPrefix(s, "~")
+}
+
+// upTo is the part of a word before the first literal sep.
+func upTo(w script.Word, sep byte) script.Word {
+	out := script.Word{Span: w.Span}
+	for _, p := range w.Parts {
+		if p.Kind == script.Literal {
+			if i := strings.IndexByte(p.Text, sep); i >= 0 {
+				p.Text = p.Text[:i]
+				if p.Text != "" {
+					out.Parts = append(out.Parts, p)
+				}
+				return out
+			}
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	return out
+}
