@@ -144,10 +144,10 @@ func sameFile(a, b string) bool {
 type place uint8
 
 const (
-	nowhere place = iota
-	inRoot        // it was absolute
-	inDir         // from the working directory
-	inProject     // from the project's root
+	nowhere   place = iota
+	inRoot          // it was absolute
+	inDir           // from the working directory
+	inProject       // from the project's root
 )
 
 // find resolves a command with a slash and sets Path, or Detail when there is
