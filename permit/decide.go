@@ -156,7 +156,10 @@ func (s *Set) find(d *Decision) place {
 	try := func(path string) bool {
 		err := executable(path)
 		if err == nil {
-			d.Path, d.Detail = filepath.Clean(path), ""
+			// Behind a link to a directory, .. leads elsewhere than the text says.
+			if d.Path, d.Detail = filepath.Clean(path), ""; !sameFile(d.Path, path) {
+				d.Path = path
+			}
 			return true
 		}
 		if d.Detail == "" || !errors.Is(err, fs.ErrNotExist) {
@@ -170,10 +173,10 @@ func (s *Set) find(d *Decision) place {
 		}
 		return nowhere
 	}
-	if try(filepath.Join(s.env.Dir, d.Command)) {
+	if try(s.env.Dir + "/" + d.Command) {
 		return inDir
 	}
-	p := filepath.Join(s.project.Root, d.Command)
+	p := s.project.Root + "/" + d.Command
 	// Out of the project by .. or a link is not in the project.
 	if s.project.Root != s.env.Dir && s.inProject(p) && try(p) {
 		return inProject

@@ -102,11 +102,13 @@ func (k *keeper) watch() {
 		waitGone(k.m.PID, k.m.Start)
 		close(gone)
 	}()
-	ended := false
+	ended, pause := false, 100*time.Millisecond
 	for {
 		var tick <-chan time.Time
 		if ended {
-			tick = time.After(2 * time.Second)
+			// What the script left running may still call its commands.
+			tick = time.After(pause)
+			pause = min(2*pause, 2*time.Second)
 		}
 		select {
 		case <-gone:
