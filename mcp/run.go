@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -124,8 +125,7 @@ func (s *server) retry(ctx context.Context, req *sdk.CallToolRequest, in runInpu
 	for _, name := range []string{"SAFESHELL_SESSION", "AI_AGENT"} {
 		env = unset(env, name)
 	}
-	s2 := *s.sessionVars()
-	env = append(env, s2...)
+	env = append(env, s.sessionVars()...)
 	j := job{kind: r.Kind, code: r.Script, file: r.File, args: r.Args, dir: r.Dir, env: env, commands: r.Commands, limit: r.Limit}
 	if limit > 0 {
 		j.limit = limit
@@ -148,16 +148,14 @@ func (s *server) retry(ctx context.Context, req *sdk.CallToolRequest, in runInpu
 }
 
 // sessionVars are the variables that say whose session this is.
-func (s *server) sessionVars() *[]string {
+func (s *server) sessionVars() []string {
 	var out []string
 	for _, kv := range s.environ() {
-		for _, name := range []string{"SAFESHELL_SESSION=", "AI_AGENT="} {
-			if len(kv) >= len(name) && kv[:len(name)] == name {
-				out = append(out, kv)
-			}
+		if strings.HasPrefix(kv, "SAFESHELL_SESSION=") || strings.HasPrefix(kv, "AI_AGENT=") {
+			out = append(out, kv)
 		}
 	}
-	return &out
+	return out
 }
 
 // choose finds out what the user chooses for a stopped script, and does it.
@@ -218,7 +216,11 @@ func (s *server) permitOnly(id string, v judged, choice spool.Choice, by string,
 		return failed(err)
 	}
 	_ = s.question(v, j).Journal("agent-chose", a)
-	return withWarnings(asJSON(checkAnswer(v.set.Check(j.commands)), false), v.warnings)
+	after, err := s.judge(j.commands, j.env, j.dir)
+	if err != nil {
+		return failed(err)
+	}
+	return withWarnings(asJSON(checkAnswer(after.result), false), after.warnings)
 }
 
 func (s *server) question(v judged, j job) permit.Question {
