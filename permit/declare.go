@@ -78,11 +78,7 @@ func ParseScript(file string, text []byte) (Declaration, error) {
 	if lang == 0 {
 		lang = syntax.LangPOSIX
 	}
-	var stmts []*syntax.Stmt
-	err := syntax.NewParser(syntax.Variant(lang)).Stmts(bytes.NewReader(text), func(s *syntax.Stmt) bool {
-		stmts = append(stmts, s)
-		return true
-	})
+	stmts, err := parse(text, lang)
 	if err := w.first(stmts); err != nil {
 		return d, err
 	}
@@ -114,6 +110,20 @@ func ParseScript(file string, text []byte) (Declaration, error) {
 		return d, fmt.Errorf("%s declares no commands; put this line in front of its first command: %s", Show(file), strings.Join(names, " "))
 	}
 	return d, nil
+}
+
+// parse returns the statements in front of the first error, too.
+func parse(text []byte, lang syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
+	defer func() {
+		if r := recover(); r != nil { // a defect of the parser (`<<0&`)
+			err = fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	err = syntax.NewParser(syntax.Variant(lang)).Stmts(bytes.NewReader(text), func(s *syntax.Stmt) bool {
+		stmts = append(stmts, s)
+		return true
+	})
+	return stmts, err
 }
 
 func parseText(err error) string {

@@ -38,7 +38,7 @@ func isShellWord(shell, name string) bool {
 	case "bash":
 		return slices.Contains(bashWords, name)
 	case "zsh":
-		return slices.Contains(zshWords, name) || slices.Contains(bashWords, name) && !slices.Contains([]string{"compgen", "complete", "compopt", "help", "mapfile", "readarray", "shopt", "caller"}, name)
+		return slices.Contains(zshWords, name) || slices.Contains(bashWords, name) && !slices.Contains([]string{"compgen", "complete", "compopt", "help", "mapfile", "readarray", "shopt", "caller", "bind"}, name)
 	}
 	return slices.Contains(posixWords, name) || slices.Contains(dashWords, name)
 }
