@@ -257,6 +257,9 @@ func (a *app) checkMonitor() []finding {
 	if err := s.SelfTest(); err != nil {
 		fs = append(fs, finding{"fail", "file locks do not work in " + a.paths.Spool + ": " + err.Error(), "set SAFESHELL_SPOOL to a directory on a local disk"})
 	}
+	if err := s.GC(time.Now()); err != nil {
+		fs = append(fs, finding{"warn", "old requests cannot be removed: " + err.Error(), "ls -l " + shellWord(a.paths.Spool)})
+	}
 	if s.MonitorAlive() {
 		return append(fs, finding{"ok", "a monitor is running", ""})
 	}

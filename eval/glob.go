@@ -222,10 +222,7 @@ func (p tpath) covers(rp rulePath, dir string) certainty {
 		if dir == "" || p.rootless {
 			return never
 		}
-		rp = rulePath{anchored: true, comps: strings.Split(strings.Trim(dir, "/"), "/")}
-		if dir == "/" {
-			rp.comps = nil
-		}
+		rp = exactRule(dir)
 		if len(p.comps) > 0 && matchesAll(p.comps[len(p.comps)-1]) && len(p.comps) > len(rp.comps) {
 			return never // the contents only: rm -r *
 		}
@@ -276,4 +273,53 @@ func (p tpath) coversExactly(rp rulePath) bool {
 		}
 	}
 	return true
+}
+
+// wholly says that whatever the path stands for is, or lies under, what the
+// rule names: an exception counts only then.
+func (p tpath) wholly(rp rulePath) bool {
+	if p.under(rp) != sure {
+		return false
+	}
+	for _, c := range p.comps {
+		if c.glob {
+			return p.globWholly(rp)
+		}
+	}
+	return true
+}
+
+// globWholly is wholly for paths with patterns: each component that the rule
+// names must match it for every name that the pattern matches.
+func (p tpath) globWholly(rp rulePath) bool {
+	implied := func(c comp, rule string) bool {
+		switch {
+		case !c.glob:
+			return compMatch(c, rule)
+		case c.text == rule || rule == "*":
+			return true
+		}
+		// *.pub is implied by id_*.pub, x* by xy*.
+		if suffix, ok := strings.CutPrefix(rule, "*"); ok && !hasGlob(suffix) {
+			return strings.HasSuffix(c.text, suffix)
+		}
+		if prefix, ok := strings.CutSuffix(rule, "*"); ok && !hasGlob(prefix) {
+			return strings.HasPrefix(c.text, prefix)
+		}
+		return false
+	}
+	last := 0
+	if !rp.anchored {
+		last = len(p.comps) - len(rp.comps)
+	}
+	for at := 0; at <= last; at++ {
+		ok := true
+		for i, want := range rp.comps {
+			ok = ok && at+i < len(p.comps) && implied(p.comps[at+i], want)
+		}
+		if ok {
+			return true
+		}
+	}
+	return rp.every
 }

@@ -35,7 +35,7 @@ type tpath struct {
 // is not known.
 func (v *view) pathOf(w script.Word, dir string) tpath {
 	p := v.buildPath(w, dir, false)
-	if p.unknown || p.rootless {
+	if (p.unknown || p.rootless) && !v.mustBeSet(w) {
 		if e := v.buildPath(w, dir, true); !e.rootless && (len(e.comps) > 0 || startsAtRoot(w)) {
 			p.ifEmpty = &e
 		} else if p.rootless && !p.unknown && allGlob(p.comps) {
@@ -69,6 +69,14 @@ func (v *view) alternatives(w script.Word, dir string) []tpath {
 		}
 	}
 	return out
+}
+
+// mustBeSet says that the shell stops rather than let a part be empty: ${X:?}.
+func (v *view) mustBeSet(w script.Word) bool {
+	if v.c.Nested || w.Span.Start < 0 || w.Span.Start >= w.Span.End || w.Span.End > len(v.a.Text) {
+		return false
+	}
+	return strings.Contains(v.a.Text[w.Span.Start:w.Span.End], ":?")
 }
 
 // startsAtRoot says that a word begins with / if its unknown parts are empty.
@@ -158,9 +166,11 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 		case script.TempPath:
 			text(v.r.tempDir()+"/tmp.XXXXXXXXXX", false)
 		default:
-			if part.Kind == script.Variable && v.r.o.Paths.User != "" && part.Name == "HOME" {
-				text(v.r.o.Paths.User, false)
-				continue
+			if part.Kind == script.Variable {
+				if home := v.r.homeOf(part.Name); home != "" {
+					text(home, false)
+					continue
+				}
 			}
 			if empty {
 				continue
@@ -238,6 +248,21 @@ func exactPath(s string) tpath {
 		}
 	}
 	return p
+}
+
+// homeOf is the home directory that $HOME or ~user stands for; empty for
+// other variables.
+func (r *Rules) homeOf(variable string) string {
+	user, tilde := strings.CutPrefix(variable, "~")
+	switch {
+	case variable == "HOME" || tilde && (user == "" || r.o.Paths.User != "" && user == baseName(r.o.Paths.User)):
+		return r.o.Paths.User
+	case !tilde || strings.Trim(user, "+-0123456789") == "": // ~+ ~- ~1 are the shell's
+		return ""
+	case user == "root":
+		return "/root"
+	}
+	return "/home/" + user
 }
 
 func (r *Rules) tempDir() string {

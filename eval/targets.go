@@ -66,7 +66,7 @@ func (v *view) someTarget(c *clause, ts []target, key string, list []string, of 
 		if k > never && loss != nil && c.recoverable == no && len(*loss) < 20 {
 			*loss = append(*loss, v.textOf(t.word))
 		}
-		if best == sure && loss == nil {
+		if best == sure && loss == nil && !except {
 			break
 		}
 	}
@@ -91,14 +91,10 @@ func (v *view) accepts(c *clause, t *target, list []string) certainty {
 	if c.covers != nil {
 		k := never
 		for _, s := range c.covers {
-			rp := v.r.rulePath(s)
-			one := v.coversOne(t, rp)
-			if rp.except {
-				if one == sure {
-					k = never
-				}
-			} else {
-				k = max(k, one)
+			if rp := v.r.rulePath(s); !rp.except {
+				k = max(k, v.coversOne(t, rp))
+			} else if t.path.wholly(rp) {
+				k = never
 			}
 		}
 		result = min(result, k)
@@ -113,12 +109,20 @@ func (v *view) accepts(c *clause, t *target, list []string) certainty {
 }
 
 func (v *view) coversOne(t *target, rp rulePath) certainty {
-	k := t.path.covers(rp, v.dir)
-	for i := range t.real {
-		if k == sure {
+	dirs := [2]string{v.dir, v.dir}
+	if rp.here && len(v.a.Commands) > 0 {
+		// The directory that the shell will be in again: cd .. && rm -r proj.
+		dirs[1], _ = v.a.Commands[0].Dir.Text()
+	}
+	k := never
+	for _, dir := range dirs {
+		k = max(k, t.path.covers(rp, dir))
+		for i := range t.real {
+			k = max(k, t.real[i].covers(rp, dir))
+		}
+		if !rp.here {
 			break
 		}
-		k = max(k, t.real[i].covers(rp, v.dir))
 	}
 	return k
 }
@@ -146,11 +150,10 @@ func (v *view) pathInList(p tpath, list []string, t *target) certainty {
 		if rp.here {
 			rp = exactRule(v.dir)
 		}
-		one := p.under(rp)
 		switch {
 		case !rp.except:
-			k = max(k, one)
-		case one == sure:
+			k = max(k, p.under(rp))
+		case p.wholly(rp):
 			k = never
 		}
 	}
