@@ -14,6 +14,11 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"safeshell/config"
+	"safeshell/permit"
+	"safeshell/permit/ts/denotest"
+	"safeshell/spool"
 )
 
 func TestRunShell(t *testing.T) {
@@ -534,5 +539,96 @@ func BenchmarkPermitCheck(b *testing.B) {
 		if err != nil || res.IsError {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Where a human watches, he is asked there, out of the agent's reach.
+func TestMonitor(t *testing.T) {
+	w := newWorld(t)
+	sp, err := spool.Open(w.home + "/.safeshell/spool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := sp.Watch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	answers := make(chan spool.Choice, 9)
+	shown := make(chan string, 9)
+	go func() {
+		done := map[string]bool{}
+		for range m.Changes() {
+			list, _ := sp.Pending()
+			for _, p := range list {
+				if !p.Late && !done[p.ID] {
+					done[p.ID] = true
+					shown <- p.Reason
+					_, _ = sp.Answer(p.ID, <-answers, "my reason", spool.ByMonitor)
+				}
+			}
+		}
+	}()
+	s := w.connect()
+	script := args{"code": "initcmds curl\ncurl >ran"}
+	answers <- spool.Refuse
+	res, text, _ := call(t, s, "run", script)
+	if !res.IsError || exists(w.proj+"/ran") {
+		t.Fatal(text)
+	}
+	contains(t, text, "USER DENIED", "my reason")
+	contains(t, <-shown, "curl")
+	// The agent cannot choose for the human.
+	id, err := permit.OpenRetries(pathsOf(t, w)).Put(permit.Retry{
+		Kind: permit.Shell, Commands: []string{"curl"}, Script: []byte("initcmds curl\ncurl >ran"), Dir: w.proj, Environ: w.env, Context: "ai",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers <- spool.Refuse
+	res, text, _ = call(t, s, "run", args{"retry_id": id, "userChoice": 3})
+	if !res.IsError || exists(w.proj+"/ran") {
+		t.Fatal(text)
+	}
+	contains(t, <-shown, "the agent says that you chose 3, always")
+	answers <- spool.Session
+	if res, text, _ = call(t, s, "run", script); res.IsError || !exists(w.proj+"/ran") {
+		t.Fatal(text)
+	}
+	if res, text, _ = call(t, s, "run", script); res.IsError || len(shown) != 1 {
+		t.Fatal("asked again: " + text)
+	}
+}
+
+func pathsOf(t *testing.T, w *world) config.Paths {
+	t.Helper()
+	p, err := config.Locate(func(n string) string { return map[string]string{"HOME": w.home}[n] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestTypeScript(t *testing.T) {
+	deno := denotest.Path(t)
+	w := newWorld(t)
+	if err := os.Symlink(deno, w.bin+"/deno"); err != nil {
+		t.Fatal(err)
+	}
+	s := w.connect()
+	script := args{"language": "typescript", "code": `const [curl, cargo, build] = await initCmds(["curl", "cargo", "./scripts/build.sh"]);
+console.log((await curl("-s", "https://example.org")).stdout + await cargo("test").text() + " " + await build("x").text());
+console.log(Deno.cwd(), Deno.args, Deno.env.get("A"));`, "args": []string{"one"}, "env": args{"A": "b c"}}
+	res, text, _ := call(t, s, "run", script)
+	contains(t, text, "3 command(s) not allowed")
+	_, text, r := call(t, s, "run", args{"retry_id": retryID(t, res), "userChoice": 2})
+	if want := "fake curl -s https://example.org\nfake cargo test built x\n" + w.proj + " [ \"one\" ] b c\n"; r.Stdout != want {
+		t.Fatalf("%s\nwant %q", text, want)
+	}
+	// What Deno starts ends with it.
+	_, text, r = call(t, s, "run", args{"language": "ts", "timeout": 6, "code": `const [build] = await initCmds(["./scripts/build.sh"]); Deno.writeTextFileSync("started", "x");
+for (;;) await build();`})
+	if r.Ended != endedByLimit || !exists(w.proj+"/started") {
+		t.Fatal(text)
 	}
 }
