@@ -35,6 +35,7 @@ type grammar struct {
 	Deny       denyCmd       `cmd:"" help:"Refuse a waiting command."`
 	Check      checkCmd      `cmd:"" help:"Say what would happen to a command line and why; run nothing."`
 	Exec       execCmd       `cmd:"" help:"Judge one command and run it in place."`
+	Mcp        mcpCmd        `cmd:"" help:"The MCP server on standard input and output."`
 	Trash      trashCmd      `cmd:"" help:"Put files into the trash, list, restore and purge them."`
 	Log        logCmd        `cmd:"" help:"Show the journal of decisions."`
 	Rules      rulesCmd      `cmd:"" help:"List, show, check and test rules."`
