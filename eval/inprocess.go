@@ -211,7 +211,11 @@ func plainOperand(w *syntax.Word) bool {
 				depth++
 			case ')':
 				depth--
-			case ' ', '\t', '\n', ';', '&', '<', '>', '`', '#':
+			case ' ':
+				if depth == 0 {
+					return false
+				}
+			case '\t', '\n', ';', '&', '<', '>', '`', '#':
 				return false
 			}
 			if depth < 0 {
