@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Conditions as people write them. Those that are not taken need what is outside
@@ -122,6 +123,9 @@ func TestInProcessKeptCases(t *testing.T) {
 		// The C library takes this for one character.
 		{`echo "$CMD" | grep -qx '^[^]a]'`, commandValues{name: "\xf4\x90\x80\x80"}, "LANG=C.UTF-8", true},
 		{"[[ $CMD =~ '\n'^ ]]", commandValues{name: "a\nb"}, "", true},
+		// Bash wants the parenthesis closed, the parser does not.
+		{`[[ "$CMD" =~ (*\{git{1,}main$ && a =~ ^git ]]; true`, commandValues{name: "x"}, "", true},
+		{`echo "$CMD" | grep -qi '[--a]$'`, commandValues{name: "k"}, "LANG=C.UTF-8", true},
 		{`echo $CMD`, commandValues{name: "*"}, "", true},
 		{`echo $CMD | grep -q '^x'`, commandValues{name: "-n", args: "x"}, "", false},
 		{`echo -e "$CMD" | grep -q '^b'`, commandValues{name: `a\nb`}, "", false},
@@ -319,7 +323,7 @@ func BenchmarkSeedConditions(b *testing.B) {
 			}
 		})
 		b.Run(c.name+"-bash", func(b *testing.B) {
-			j := &bashJudge{environ: env}
+			j := &bashJudge{environ: env, timeout: time.Minute}
 			r := []*rule{{conditions: []condition{{c.text, script}}}}
 			for b.Loop() {
 				if holds, _, err := j.firstInBash(r, v); holds != 0 || err != nil {
