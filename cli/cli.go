@@ -135,7 +135,14 @@ func (a *app) fail(err error) int {
 		fmt.Fprintf(a.err, "safeshell: %v\n", err)
 		return shims.CodeUsage
 	}
-	fmt.Fprintf(a.err, "safeshell: %v\n", err)
+	text := err.Error()
+	if fix := config.Mend(err); fix != "" && !strings.Contains(text, "; ") {
+		if strings.HasPrefix(fix, "/") {
+			fix = "run: " + fix
+		}
+		text += "; " + fix
+	}
+	fmt.Fprintf(a.err, "safeshell: %s\n", text)
 	return 1
 }
 
