@@ -35,12 +35,15 @@ type grammar struct {
 	Deny       denyCmd       `cmd:"" help:"Refuse a waiting command."`
 	Check      checkCmd      `cmd:"" help:"Say what would happen to a command line and why; run nothing."`
 	Exec       execCmd       `cmd:"" help:"Judge one command and run it in place."`
+	Mcp        mcpCmd        `cmd:"" help:"The MCP server on standard input and output."`
 	Trash      trashCmd      `cmd:"" help:"Put files into the trash, list, restore and purge them."`
 	Log        logCmd        `cmd:"" help:"Show the journal of decisions."`
 	Rules      rulesCmd      `cmd:"" help:"List, show, check and test rules."`
 	Trust      trustCmd      `cmd:"" help:"Trust a repository's rules that run code."`
 	Untrust    untrustCmd    `cmd:"" help:"Withdraw the trust in a repository's rules."`
 	Grants     grantsCmd     `cmd:"" help:"List and revoke remembered answers."`
+	Permit     permitCmd     `cmd:"" help:"Which commands scripts may declare."`
+	Run        runCmd        `cmd:"" help:"Run a script with exactly the commands that it declares."`
 	Hook       hookCmd       `cmd:"" help:"Answer an agent's hook: event on standard input, verdict on standard output."`
 	Agents     agentsCmd     `cmd:"" help:"Guard the AI agents on this machine by their own hooks."`
 	Status     statusCmd     `cmd:"" help:"What is on, what is off, and why."`

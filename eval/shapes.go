@@ -98,20 +98,27 @@ func (v *view) bareShell() bool {
 	if len(v.c.FedBy) > 0 || v.c.Stdin != nil || v.line.flag("-c") {
 		return false
 	}
+	ops := v.operandList(0)
+	if len(ops) > 0 && isShell(v.line.name) {
+		if s, _ := ops[0].Text(); strings.HasPrefix(s, "/dev/fd/") || strings.HasPrefix(s, "/proc/self/fd/") {
+			return true
+		}
+	}
 	for _, r := range v.c.Redirects {
-		if strings.HasPrefix(r.Op, "<") {
+		switch {
+		case r.Op == "<" && len(ops) == 0 && isShell(v.line.name) && v.isScratch(v.pathOf(r.Target, v.dir)):
+			return true // a file that somebody has just put there
+		case strings.HasPrefix(r.Op, "<"):
 			return false
 		}
 	}
 	if !isShell(v.line.name) {
 		// python alone is a console that an agent leaves at once; python - waits.
-		ops := v.operandList(0)
 		return len(ops) > 0 && isStdin(ops[0]) && !v.line.flag("-m")
 	}
 	if v.line.flag("-s") {
 		return true
 	}
-	ops := v.operandList(0)
 	return len(ops) == 0 || isStdin(ops[0])
 }
 

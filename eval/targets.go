@@ -91,14 +91,10 @@ func (v *view) accepts(c *clause, t *target, list []string) certainty {
 	if c.covers != nil {
 		k := never
 		for _, s := range c.covers {
-			rp := v.r.rulePath(s)
-			one := v.coversOne(t, rp)
-			if rp.except {
-				if one == sure {
-					k = never
-				}
-			} else {
-				k = max(k, one)
+			if rp := v.r.rulePath(s); !rp.except {
+				k = max(k, v.coversOne(t, rp))
+			} else if t.path.wholly(rp) {
+				k = never
 			}
 		}
 		result = min(result, k)
