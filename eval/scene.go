@@ -149,7 +149,14 @@ func (s *scene) environ(own []string) []string {
 	for _, e := range own {
 		switch name, _, _ := strings.Cut(e, "="); name {
 		case "PATH":
-			out = append(out, "PATH="+s.home+"/.safeshell/shims:"+e[len("PATH="):])
+			path := s.home + "/.safeshell/shims"
+			for _, d := range strings.Split(e[len("PATH="):], ":") {
+				// Where the caller works is not to change what examples mean.
+				if !strings.HasPrefix(d, "/tmp/") && !strings.HasPrefix(d, "/var/tmp/") {
+					path += ":" + d
+				}
+			}
+			out = append(out, "PATH="+path)
 		case "HOME", "PWD", "OLDPWD", "TMPDIR", "GIT_DIR", "GIT_WORK_TREE", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR":
 		default:
 			out = append(out, e)
