@@ -21,6 +21,8 @@ func main() {
 		os.Exit(shims.RunShim(p))
 	case shims.Wrapper:
 		os.Exit(shims.RunWrapper(p))
+	case shims.Declare:
+		os.Exit(shims.RunDeclare(p))
 	}
 	if h := p.Identity.Home; h != "" && os.Getenv("SAFESHELL_HOME") == "" {
 		p.Environ = append(p.Environ, "SAFESHELL_HOME="+h)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"safeshell/permit"
 )
 
 // binary is the real program, built once as `make build` does.
@@ -99,6 +101,10 @@ func TestScripts(t *testing.T) {
 		Condition: func(cond string) (bool, error) {
 			if p, ok := strings.CutPrefix(cond, "root"); ok && p == "" {
 				return os.Geteuid() == 0, nil
+			}
+			if cond == "landlock" {
+				_, ok := permit.KernelSays()
+				return ok, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},

@@ -41,8 +41,11 @@ type grammar struct {
 	Trust      trustCmd      `cmd:"" help:"Trust a repository's rules that run code."`
 	Untrust    untrustCmd    `cmd:"" help:"Withdraw the trust in a repository's rules."`
 	Grants     grantsCmd     `cmd:"" help:"List and revoke remembered answers."`
+	Permit     permitCmd     `cmd:"" help:"Which commands scripts may declare."`
+	Run        runCmd        `cmd:"" help:"Run a script with exactly the commands that it declares."`
 	Hook       hookCmd       `cmd:"" help:"Answer an agent's hook: event on standard input, verdict on standard output."`
 	Agents     agentsCmd     `cmd:"" help:"Guard the AI agents on this machine by their own hooks."`
+	Mcp        mcpCmd        `cmd:"" help:"The MCP server, on standard input and output."`
 	Status     statusCmd     `cmd:"" help:"What is on, what is off, and why."`
 	Doctor     doctorCmd     `cmd:"" help:"Look for what is wrong; fire probes that must be denied."`
 	Which      whichCmd      `cmd:"" help:"Print the real command behind a shim."`

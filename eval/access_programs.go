@@ -101,7 +101,7 @@ func (v *view) programAccess() {
 		if l.flag("-p") || l.flag("-z") || l.flag("-c") || l.flag("--punch-hole") || l.flag("--zero-range") {
 			v.touchAll(accEmpty, v.operandList(0), false)
 		}
-	case "rm", "unlink", "srm", "shred", "wipe", "grm":
+	case "rm", "unlink", "srm", "shred", "wipe", "grm", "zf_rm":
 		v.touchAll(accDelete, v.operandList(0), l.flag("-r") || l.flag("-R") || l.flag("--recursive"))
 	case "rmdir":
 		v.touchAll(accChange, v.operandList(0), false)

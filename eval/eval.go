@@ -9,6 +9,7 @@ package eval
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"safeshell/config"
@@ -274,8 +275,15 @@ func (r *Rules) JudgeUnknown(a *script.Analysis) Decision {
 	if len(a.Unknown) == 0 {
 		for i := range a.Commands {
 			c := &a.Commands[i]
-			if len(c.Argv) > 0 && !c.Argv[0].Known() && commandWord(c.Argv[0]) == "" {
+			if len(c.Argv) == 0 || c.Function {
+				continue
+			}
+			switch s, known := c.Argv[0].Text(); {
+			case !known && commandWord(c.Argv[0]) == "":
 				d.Matched = append(d.Matched, "the command name is not known: "+shown(a.Text, c.Argv[0], c.Nested))
+			case strings.ContainsAny(s, " \t\n") && !strings.Contains(s, "/"):
+				// A text that a shell may split, or nothing that exists.
+				d.Matched = append(d.Matched, "the command name holds blanks: "+quote(s))
 			}
 		}
 	}

@@ -23,6 +23,12 @@ func (v *view) runsCode(kinds []string, note func(string, ...any)) bool {
 		return false
 	}
 	kind, from := v.codeOrigin()
+	if kind == "literal" {
+		if v.readsSubstitution() {
+			return false // bash <(echo ...): the analysis has read it
+		}
+		kind = "unseen" // but for what the analysis has read, below
+	}
 	if kind == "unseen" && v.c.Stdin != nil && v.c.Stdin.Known() {
 		return false // it is seen: the analysis reads it
 	}
@@ -30,6 +36,18 @@ func (v *view) runsCode(kinds []string, note func(string, ...any)) bool {
 		if k == kind {
 			note("the code comes from %s", from)
 			return true
+		}
+	}
+	return false
+}
+
+// readsSubstitution says that the code is in a process substitution: <(...).
+func (v *view) readsSubstitution() bool {
+	for _, w := range v.words(1) {
+		for _, p := range w.Parts {
+			if p.Kind == script.Output && strings.HasPrefix(p.Name, "<(") {
+				return true
+			}
 		}
 	}
 	return false
@@ -70,12 +88,14 @@ func rankOrigin(kind string) int {
 		return 2
 	case "unseen":
 		return 1
+	case "literal":
+		return 1
 	}
 	return 0
 }
 
-// producer says what kind of text a command puts out; empty for text that is
-// in a file or in the command line itself.
+// producer says what kind of text a command puts out: literal for what stands
+// in the line itself, empty for what is in a file of the project.
 func (v *view) producer() string {
 	l := &v.line
 	first := func() string {
@@ -131,7 +151,7 @@ func (v *view) producer() string {
 				return "unseen"
 			}
 		}
-		return ""
+		return "literal"
 	case "git":
 		if l.sub == "show" || l.sub == "cat-file" || l.sub == "config" {
 			return "" // what the repository holds
@@ -159,6 +179,9 @@ func (v *view) passesOn() string {
 		if p := v.pathOf(w, v.dir); !w.Known() && !hasOutput(w) || v.isScratch(p) {
 			kind = "unseen"
 		}
+	}
+	if v.c.Stdin != nil && n == 0 || v.c.Stdin != nil && v.line.name == "tee" {
+		return "literal"
 	}
 	if n == 0 && len(v.c.FedBy) == 0 && v.c.Stdin == nil && len(v.c.Redirects) == 0 {
 		return "unseen" // whatever is typed

@@ -39,6 +39,21 @@ func (v *view) is(shapes []string, note func(string, ...any)) bool {
 	return false
 }
 
+// shapeNeeds is what a command must have for a shape.
+func shapeNeeds(shape string) needs {
+	switch shape {
+	case "fork_bomb":
+		return needFunction | needPipe
+	case "redefined":
+		return needFunction
+	case "network_shell":
+		return needRedirect
+	case "without_shims", "temporary_path":
+		return needAssign
+	}
+	return 0
+}
+
 // forkBomb looks for NAME() { NAME | NAME & } in the text.
 func (v *view) forkBomb() bool {
 	if !v.c.Function || len(v.c.FeedsTo) == 0 || len(v.c.Argv) == 0 {
@@ -98,20 +113,27 @@ func (v *view) bareShell() bool {
 	if len(v.c.FedBy) > 0 || v.c.Stdin != nil || v.line.flag("-c") {
 		return false
 	}
+	ops := v.operandList(0)
+	if len(ops) > 0 && isShell(v.line.name) {
+		if s, _ := ops[0].Text(); strings.HasPrefix(s, "/dev/fd/") || strings.HasPrefix(s, "/proc/self/fd/") {
+			return true
+		}
+	}
 	for _, r := range v.c.Redirects {
-		if strings.HasPrefix(r.Op, "<") {
+		switch {
+		case r.Op == "<" && len(ops) == 0 && isShell(v.line.name) && v.isScratch(v.pathOf(r.Target, v.dir)):
+			return true // a file that somebody has just put there
+		case strings.HasPrefix(r.Op, "<"):
 			return false
 		}
 	}
 	if !isShell(v.line.name) {
 		// python alone is a console that an agent leaves at once; python - waits.
-		ops := v.operandList(0)
 		return len(ops) > 0 && isStdin(ops[0]) && !v.line.flag("-m")
 	}
 	if v.line.flag("-s") {
 		return true
 	}
-	ops := v.operandList(0)
 	return len(ops) == 0 || isStdin(ops[0])
 }
 

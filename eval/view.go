@@ -14,13 +14,16 @@ type view struct {
 	i    int
 	c    *script.Command
 	line cmdline
-	dir  string // working directory; empty when it is not known
+	// context is the one that the rule at hand is for; empty: for all.
+	context Context
+	dir     string // working directory; empty when it is not known
 
 	accessed   bool
 	accesses   []target
 	valuesDone bool
 	vals       commandValues
 	branches   *branchFact
+	hereLists  map[*string]here
 }
 
 func newView(r *Rules, a *script.Analysis, i int) *view {
@@ -34,6 +37,9 @@ func newView(r *Rules, a *script.Analysis, i int) *view {
 	}
 	return v
 }
+
+// rightContext reports whether the rule at hand is for whoever runs the command.
+func (v *view) rightContext() bool { return v.context == "" || v.context == v.r.who() }
 
 // repoDir is where repository rules are looked for: the command's directory,
 // or, when that is not known, the last one in the text that was.
@@ -76,9 +82,15 @@ func (v *view) keys() (keys [4]string, n int) {
 
 // have says which needs of rules the command can meet.
 func (v *view) have() needs {
-	n := needOperand
+	n := needArgs
 	if len(v.line.words) < 2 {
 		n = 0
+	}
+	if v.c.Function {
+		n |= needFunction
+	}
+	if len(v.c.Redirects) > 0 {
+		n |= needRedirect
 	}
 	if v.line.hasOption {
 		n |= needFlags
@@ -98,7 +110,9 @@ func (v *view) have() needs {
 	if v.c.Remote != "" {
 		n |= needRemote
 	}
-	n |= needAssign // looked at by the rules themselves
+	if len(v.c.Assigns) > 0 || v.i > 0 || v.c.TailOf >= 0 || v.line.name == "export" || v.line.name == "env" || v.line.name == "declare" || v.line.name == "typeset" {
+		n |= needAssign
+	}
 	if len(v.c.FedBy) > 0 || v.c.Stdin != nil || len(v.c.Redirects) > 0 {
 		n |= needInput
 	}

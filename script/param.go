@@ -23,6 +23,11 @@ func (a *analyzer) lookup(name string, st *state) value {
 			return value{kind: isScalar, parts: st.old.Parts}
 		}
 		return value{}
+	case "IFS": // every shell sets it when it starts
+		if !st.lost {
+			return value{kind: isScalar, parts: []Part{{Text: " \t\n"}}}
+		}
+		return value{}
 	case "RANDOM", "SRANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "EPOCHREALTIME",
 		"REPLY", "BASH_COMMAND", "PIPESTATUS", "FUNCNAME", "BASH_LINENO", "OPTARG", "OPTIND", "_":
 		return value{}

@@ -510,7 +510,7 @@ func (a *analyzer) printfVar(k *call) {
 		name, rest = Lit(t[2:]), k.argv[2:]
 	}
 	v := value{}
-	if parts, ok := formatPrintf(rest); ok {
+	if parts, ok := formatPrintf(rest, k.c.src.lang); ok {
 		v.kind, v.parts = isScalar, parts
 	}
 	a.assignName(name, v, k)

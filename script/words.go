@@ -25,6 +25,9 @@ type expander struct {
 // fields expands the words of a command.
 func (a *analyzer) fields(words []*syntax.Word, st *state, c *ctx) []Word {
 	out := make([]Word, 0, len(words)+2)
+	if strings.Contains(c.src.text, "\\`") {
+		words = c.src.adjoin(words)
+	}
 	for _, w := range words {
 		out = a.expand(out, w, st, c)
 	}
@@ -132,7 +135,7 @@ func (e *expander) word(parts []syntax.WordPart) {
 			continue
 		}
 		text := l.Value
-		if i == 0 {
+		if i == 0 && text != "" {
 			text = e.tilde(text, len(parts) == 1)
 			text = e.equals(text, len(parts) == 1)
 		}
@@ -466,13 +469,17 @@ func (e *expander) home() Word {
 
 // equals expands zsh's =command.
 func (e *expander) equals(s string, only bool) string {
-	if e.c.src.lang != Zsh || !only || !e.split || len(s) < 2 || s[0] != '=' || len(e.cur) > 0 {
+	if e.c.src.lang != Zsh || !e.split || s == "" || len(s) < 2 && only || s[0] != '=' || len(e.cur) > 0 {
 		return s
 	}
 	if strings.ContainsAny(s[1:], "=\\*?[~{(<") {
-		return s
+		only = false
 	}
-	e.add(Part{Kind: Output, Name: "which " + s[1:]})
+	if only {
+		e.add(Part{Kind: Output, Name: "which " + s[1:]})
+	} else {
+		e.add(Part{Kind: Output, Name: "which " + e.c.src.decode(s[1:]), Split: true})
+	}
 	return ""
 }
 

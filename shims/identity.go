@@ -22,6 +22,7 @@ const (
 	CLI     Role = iota // safeshell itself
 	Shim                // a link in a shims directory, named after a command
 	Wrapper             // a shell: safeshell -c, safeshell-wrapper, shell/bash
+	Declare             // initcmds in a script of `safeshell run`
 )
 
 // Identity is the answer to "as what was I started?".
@@ -36,6 +37,9 @@ type Identity struct {
 	// The place of a shim decides which rules it obeys: an environment variable
 	// in front of a command cannot point it elsewhere.
 	Home string
+	// Run is the directory of the `safeshell run` that the link belongs to;
+	// empty for all others.
+	Run string
 }
 
 // Identify looks at how the process was started. argv[0] may be anything
@@ -75,6 +79,12 @@ func Identify(argv []string) Identity {
 		id.Role, id.Name, id.Home = Wrapper, base, filepath.Dir(dir)
 	case strings.HasPrefix(base, "safeshell") && base != gate.ProbeName:
 		// A renamed copy (safeshell-1.2) is safeshell itself.
+	case runOf(id.Link) != "":
+		id.Role, id.Name, id.Run = Shim, base, runOf(id.Link)
+		id.Home = filepath.Dir(filepath.Dir(id.Run))
+		if base == InitCommand {
+			id.Role = Declare
+		}
 	default:
 		id.Role, id.Name = Shim, base
 		if shim := shimBehind(id.Link); shim != "" {

@@ -78,6 +78,9 @@ func workingDir() string {
 // RunShim judges the command that the link stands for and execs the real one
 // in place. It returns an exit code only if nothing was exec'd.
 func RunShim(p Process) int {
+	if p.Identity.Run != "" {
+		return p.runDeclared()
+	}
 	name := p.Identity.Name
 	f := newFinder(p.lookup)
 	exe, entry := f.find(name, lastEntry(p.getenv(execVar), name, os.Getpid()))

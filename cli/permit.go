@@ -1,0 +1,427 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"safeshell/eval"
+	"safeshell/permit"
+	"safeshell/shims"
+	"safeshell/spool"
+)
+
+type permitCmd struct {
+	Check  permitCheckCmd  `cmd:"" help:"Say which of these commands a script may not declare, all at once; run nothing, ask nobody."`
+	Allow  permitAllowCmd  `cmd:"" help:"Permit commands to the scripts of this project (a person at a terminal)."`
+	Revoke permitRevokeCmd `cmd:"" help:"Take back what was answered for this project."`
+	List   permitListCmd   `cmd:"" help:"List what is permitted here, and by which list."`
+	Retry  permitRetryCmd  `cmd:"" help:"Go on with what was stopped, after the user's choice."`
+}
+
+// permitEnv is what decisions depend on, for this process.
+func (a *app) permitEnv() (permit.Env, error) {
+	if err := a.open(); err != nil {
+		return permit.Env{}, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return permit.Env{}, errors.New("the working directory is gone; change to one that is there: cd ~")
+	}
+	if err := a.g.ConfigError(); err != nil {
+		a.note("safeshell: %v; the defaults hold until it is mended", err)
+	}
+	return permit.Env{Paths: a.paths, Config: a.g.Config().Permissions, Environ: a.p.Environ, Dir: dir, Session: a.g.Caller().Session}, nil
+}
+
+// permitSet loads what is permitted and says what does not count.
+func (a *app) permitSet() (permit.Env, *permit.Set, error) {
+	env, err := a.permitEnv()
+	if err != nil {
+		return env, nil, err
+	}
+	set, err := permit.Load(env)
+	if err != nil {
+		return env, nil, err
+	}
+	a.warnAll(set.Warnings)
+	return env, set, nil
+}
+
+func (a *app) warnAll(warnings []string) {
+	for _, w := range warnings {
+		a.note("safeshell: %s", w)
+	}
+}
+
+func (a *app) encode(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		if isBrokenPipe(err) {
+			return errBrokenPipe
+		}
+		return err
+	}
+	return nil
+}
+
+// dashDash drops the -- that ends options.
+func dashDash(args []string) []string {
+	if len(args) > 0 && args[0] == "--" {
+		return args[1:]
+	}
+	return args
+}
+
+type permitCheckCmd struct {
+	JSON     bool     `help:"Print one JSON object." name:"json"`
+	Commands []string `arg:"" passthrough:"partial" help:"Commands as a script would declare them: names or paths."`
+}
+
+// permittedJSON is the answer when nothing is blocked.
+type permittedJSON struct {
+	Commands []permittedCommand `json:"commands"`
+}
+
+type permittedCommand struct {
+	Command string       `json:"command"`
+	Path    string       `json:"path,omitempty"`
+	Scope   permit.Scope `json:"scope"`
+}
+
+func (c *permitCheckCmd) Run(a *app) error {
+	commands := dashDash(c.Commands)
+	if len(commands) == 0 {
+		return usageError{errors.New("no commands given; for example: safeshell permit check curl ./scripts/build.sh")}
+	}
+	env, set, err := a.permitSet()
+	if err != nil {
+		return exitWith(a, 2, err)
+	}
+	r := set.Check(commands)
+	if !r.OK() {
+		return c.blocked(a, env, r, commands)
+	}
+	if !c.JSON {
+		for _, d := range r {
+			if err := a.printf("%s: permitted (%s)  %s\n", permit.Show(d.Command), d.Scope, visible(d.Path)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	out := permittedJSON{Commands: []permittedCommand{}}
+	for _, d := range r {
+		out.Commands = append(out.Commands, permittedCommand{d.Command, d.Path, d.Scope})
+	}
+	return a.encode(out)
+}
+
+func (c *permitCheckCmd) blocked(a *app, env permit.Env, r permit.Result, commands []string) error {
+	id := ""
+	if len(r.Permittable()) > 0 {
+		caller := a.g.Caller()
+		var err error
+		id, err = permit.OpenRetries(env.Paths).Put(permit.Retry{
+			Kind: permit.CheckOnly, Commands: commands, Dir: env.Dir, Environ: env.Environ, Session: caller.Session,
+			Agent: caller.Agent, Context: string(caller.Context),
+		})
+		if err != nil {
+			a.note("safeshell: %v", err)
+		}
+	}
+	b := permit.NewBlocked(r, id, "")
+	if c.JSON {
+		if err := a.encode(b); err != nil && !errors.Is(err, errBrokenPipe) {
+			return exitWith(a, 2, err)
+		}
+		return exitError(1)
+	}
+	fmt.Fprint(a.err, b.Text())
+	return exitError(1)
+}
+
+type permitAllowCmd struct {
+	Session  bool     `help:"For this terminal's session only."`
+	Always   bool     `help:"For all scripts of this project (the default)."`
+	Commands []string `arg:"" passthrough:"partial" help:"Names or paths."`
+}
+
+func (c *permitAllowCmd) Run(a *app) error {
+	if c.Session && c.Always {
+		return usageError{errors.New("--session and --always exclude each other")}
+	}
+	commands := dashDash(c.Commands)
+	if len(commands) == 0 {
+		return usageError{errors.New("no commands given; for example: safeshell permit allow curl")}
+	}
+	env, set, err := a.permitSet()
+	if err != nil {
+		return err
+	}
+	if err := a.mustBeHuman("permitting commands"); err != nil {
+		return err
+	}
+	choice, word := spool.Always, "always, for scripts of "+visible(set.Area().Main)
+	if c.Session {
+		choice, word = spool.Session, "for this terminal's session, in "+visible(set.Area().Main)
+	}
+	var todo permit.Result
+	for _, d := range set.Check(commands) {
+		switch {
+		case d.Status == permit.NotFound && (d.Path == "" && strings.Contains(d.Command, "/") || d.Command == ""):
+			return fmt.Errorf("%s cannot be permitted: %s; nothing was changed", permit.Show(d.Command), d.Detail)
+		case d.Status == permit.Allowed && d.Scope != permit.Session && d.Scope != permit.Always:
+			a.note("%s is permitted already (%s)", permit.Show(d.Command), d.Scope)
+		default:
+			if d.Path == "" {
+				a.note("%s is not in PATH now; it is permitted for when it is", permit.Show(d.Command))
+			}
+			d.Status = permit.NotAllowed
+			todo = append(todo, d)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	ans := permit.Answer{Choice: choice, By: spool.ByCLI}
+	if err := set.Apply(todo, ans); err != nil {
+		return err
+	}
+	q := permit.Question{Paths: env.Paths, Caller: a.g.Caller(), Dir: env.Dir, Blocked: todo}
+	if err := q.Journal("allow", ans); err != nil {
+		a.note("safeshell: permitted, but the journal could not be written: %v", err)
+	}
+	for _, d := range todo {
+		if err := a.printf("permitted %s: %s\n", word, permit.Show(d.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type permitRevokeCmd struct {
+	Commands []string `arg:"" passthrough:"partial" help:"Names or paths, as permit list shows them."`
+}
+
+func (c *permitRevokeCmd) Run(a *app) error {
+	commands := dashDash(c.Commands)
+	if len(commands) == 0 {
+		return usageError{errors.New("no commands given; see: safeshell permit list")}
+	}
+	env, set, err := a.permitSet()
+	if err != nil {
+		return err
+	}
+	if err := a.mustBeHuman("revoking a permission"); err != nil {
+		return err
+	}
+	keys := slices.Clone(commands)
+	for _, d := range set.Check(commands) {
+		if !slices.Contains(keys, d.Key) {
+			keys = append(keys, d.Key)
+		}
+	}
+	mem, err := permit.OpenRemembered(env.Paths, set.Area())
+	if err != nil {
+		return err
+	}
+	gone, err := mem.Remove(env.Session, keys)
+	for _, g := range gone {
+		if err := a.printf("no longer permitted by an answer: %s\n", permit.Show(g)); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if len(gone) > 0 {
+		q := permit.Question{Paths: env.Paths, Caller: a.g.Caller(), Dir: env.Dir}
+		_ = q.Journal("revoke", permit.Answer{By: spool.ByCLI, Reason: "revoked: " + strings.Join(gone, ", ")})
+	}
+	after, err := permit.Load(env)
+	if err != nil {
+		return err
+	}
+	missed := false
+	for _, cmd := range commands {
+		d := after.Decide(cmd)
+		switch {
+		case d.Status == permit.Allowed && d.Scope == permit.User:
+			a.note("%s is still permitted by %s; take it out there", permit.Show(cmd), visible(env.Paths.Config))
+		case d.Status == permit.Allowed && d.Scope == permit.Project:
+			a.note("%s is still permitted by %s; to end that: safeshell untrust %s", permit.Show(cmd), permit.FileName, shellWord(set.Area().Root))
+		case d.Status == permit.Allowed:
+			a.note("%s is still permitted (%s)", permit.Show(cmd), d.Scope)
+		case len(gone) == 0:
+			missed = true
+			a.note("%s was not permitted by an answer; see: safeshell permit list", permit.Show(cmd))
+		}
+	}
+	if missed {
+		return exitError(1)
+	}
+	return nil
+}
+
+type permitListCmd struct {
+	JSON bool `help:"Print one JSON object." name:"json"`
+}
+
+func (c *permitListCmd) Run(a *app) error {
+	_, set, err := a.permitSet()
+	if err != nil {
+		return err
+	}
+	list := set.List()
+	if c.JSON {
+		return a.encode(struct {
+			Project  string          `json:"project"`
+			Commands []permit.Listed `json:"commands"`
+		}{set.Area().Main, list})
+	}
+	if err := a.printf("project: %s\n", visible(set.Area().Main)); err != nil {
+		return err
+	}
+	for i, l := range list {
+		if i == 0 || list[i-1].Scope != l.Scope {
+			if err := a.printf("%s:\n", l.Scope); err != nil {
+				return err
+			}
+		}
+		if err := a.printf("  %s\n", permit.Show(l.Command)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type permitRetryCmd struct {
+	ID     string `arg:"" help:"The retry id: rt1, rt2, ..."`
+	Choice int    `help:"The user's choice for all blocked commands: 1 once, 2 session, 3 always, 4 deny." placeholder:"N" default:"0"`
+	JSON   bool   `help:"Print what is still blocked as one JSON object." name:"json"`
+}
+
+func (c *permitRetryCmd) Run(a *app) error {
+	if c.Choice < 0 || c.Choice > 4 {
+		return usageError{fmt.Errorf("%d is no choice, so nothing runs: 1 once, 2 session, 3 always, 4 deny", c.Choice)}
+	}
+	if err := a.open(); err != nil {
+		return err
+	}
+	store := permit.OpenRetries(a.paths)
+	kept, err := store.Peek(c.ID)
+	if err != nil {
+		return exitWith(a, shims.CodeStopped, err)
+	}
+	caller := a.g.Caller()
+	person := a.g.NotHuman() == ""
+	q := permit.Question{Paths: a.paths, Approval: a.g.Config().Approval, Caller: caller, Dir: kept.Dir, File: kept.File, Claim: spool.Choice(c.Choice), Stderr: a.err}
+	if c.Choice == int(spool.Refuse) {
+		if _, err := store.Take(c.ID, permit.UserDeny); err != nil {
+			return exitWith(a, shims.CodeStopped, err)
+		}
+		_ = q.Journal("asked-deny", permit.Answer{Choice: spool.Refuse, By: who(person)})
+		fmt.Fprint(a.err, permit.DeniedText(permit.Answer{Reason: fmt.Sprintf("choice 4: %s is refused and runs nothing, now or later", c.ID)}))
+		return exitError(shims.CodeStopped)
+	}
+	env := permit.KeptEnvironment(kept, a.paths, a.g.Config().Permissions)
+	set, err := permit.Load(env) // before the id is used up: the directory may be gone
+	if err != nil {
+		return exitWith(a, shims.CodeStopped, fmt.Errorf("%s has not run and can be tried again: %w", c.ID, err))
+	}
+	a.warnAll(set.Warnings)
+	r := set.Check(kept.Commands)
+
+	ask := a.chooser(c.Choice, person)
+	if c.Choice == 0 && !r.OK() {
+		s, serr := spool.Open(a.paths.Spool)
+		if serr != nil || !s.MonitorAlive() {
+			// Nobody to ask: the choices are said again, and the id stays good.
+			b := permit.NewBlocked(r, c.ID, "")
+			if c.JSON {
+				_ = a.encode(b)
+			} else {
+				fmt.Fprintf(a.err, "safeshell: no choice was given, so nothing has run.\n%s", b.Text())
+			}
+			return exitError(shims.CodeStopped)
+		}
+	}
+	kept, err = store.Take(c.ID, permit.UsedUp)
+	if err != nil {
+		return exitWith(a, shims.CodeStopped, err)
+	}
+	o := permit.Settle(context.Background(), set, r, q, kept, ask)
+	a.warnAll(o.Warnings)
+	if !o.OK {
+		if o.Blocked == nil && o.Text != "" && !strings.Contains(o.Text, "USER DENIED") {
+			o.Text += fmt.Sprintf("safeshell: %s is used up; run the script again for a new id\n", c.ID)
+		}
+		return a.stopped(o, c.JSON)
+	}
+	if kept.Kind == permit.CheckOnly {
+		for _, d := range o.Result {
+			if err := a.printf("%s: permitted (%s)\n", permit.Show(d.Command), d.Scope); err != nil {
+				return err
+			}
+		}
+		if c.Choice == int(spool.Once) {
+			a.note("once: there is no script to run, so nothing is kept; to keep it choose 2 or 3")
+		}
+		return nil
+	}
+	if err := os.Chdir(kept.Dir); err != nil {
+		return exitWith(a, shims.CodeStopped, err)
+	}
+	a.p.Environ = kept.Environ
+	if kept.Kind == permit.Module {
+		return a.launchModule(env, set, kept, o.Once)
+	}
+	return a.launch(env, set, kept, o.Once)
+}
+
+func who(person bool) string {
+	if person {
+		return spool.ByCLI
+	}
+	return "agent"
+}
+
+// chooser is whom a retry asks: a living monitor always, unless a person gives
+// the choice themselves; without one the caller's choice counts, as on the MCP
+// server (DESIGN "Upfront permission"), and that is said and journaled.
+func (a *app) chooser(choice int, person bool) permit.Asker {
+	given := permit.Answer{Choice: spool.Choice(choice), By: who(person)}
+	return func(ctx context.Context, q permit.Question) (permit.Answer, error) {
+		if person && choice != 0 {
+			return given, nil
+		}
+		ans, err := permit.Ask(ctx, q)
+		if !errors.Is(err, permit.ErrNobody) || choice == 0 {
+			return ans, err
+		}
+		if a.g.Caller().Context == eval.AI {
+			a.note("safeshell: no monitor is running, so the choice %d (%s) that the agent passed on counts; it is in the journal", choice, spool.Choice(choice))
+		}
+		return given, nil
+	}
+}
+
+// stopped says why a declaration was stopped and returns its exit code.
+func (a *app) stopped(o permit.Outcome, asJSON bool) error {
+	if asJSON && o.Blocked != nil {
+		if err := a.encode(o.Blocked); err != nil && !errors.Is(err, errBrokenPipe) {
+			return err
+		}
+		return exitError(o.Code)
+	}
+	_, _ = io.WriteString(a.err, o.Text)
+	return exitError(o.Code)
+}

@@ -1,0 +1,205 @@
+package permit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/sys/unix"
+
+	"safeshell/eval"
+)
+
+// FileName is where a project names the commands of its scripts.
+const FileName = ".safeshell/permissions.yaml"
+
+// maxFile bounds permissions.yaml, in bytes.
+const maxFile = 1 << 20
+
+// File is permissions.yaml as written.
+type File struct {
+	Commands             []string
+	AllowProjectCommands bool
+	StrictPaths          bool
+	// Write are further directories that scripts may write to under the
+	// kernel's sandbox; absolute or below ~.
+	Write []string
+}
+
+// ParseFile reads permissions.yaml. The error names file, line and column. path
+// is for the error alone.
+func ParseFile(path string, data []byte) (f File, err error) {
+	at := func(n *yaml.Node, format string, a ...any) error {
+		line, col := 1, 1
+		if n != nil && n.Line > 0 {
+			line, col = n.Line, n.Column
+		}
+		return fmt.Errorf("%s:%d:%d: %s", Show(path), line, col, fmt.Sprintf(format, a...))
+	}
+	defer func() {
+		if r := recover(); r != nil { // a defect of the parser must not stop a command
+			f, err = File{}, at(nil, "the YAML parser failed: %v", r)
+		}
+	}()
+	if len(data) > maxFile {
+		return File{}, at(nil, "the file has more than %d bytes", maxFile)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, more yaml.Node
+	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+		return File{}, nil
+	} else if err != nil {
+		return File{}, yamlError(path, err)
+	}
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+		return File{}, at(&more, "more than one YAML document; keep one")
+	}
+	if len(doc.Content) == 0 {
+		return File{}, nil
+	}
+	root := doc.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return File{}, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return File{}, at(root, "write it as key: value lines, for example  commands: [curl]")
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		k, v := root.Content[i], root.Content[i+1]
+		if seen[k.Value] {
+			return File{}, at(k, "the key %q is given twice; remove one", k.Value)
+		}
+		seen[k.Value] = true
+		var why string
+		bad := v
+		switch k.Value {
+		case "commands":
+			f.Commands, bad, why = words(v, "a command or a path")
+		case "write":
+			f.Write, bad, why = words(v, "a directory")
+			for j, w := range f.Write {
+				if !filepath.IsAbs(w) && w != "~" && !strings.HasPrefix(w, "~/") {
+					bad, why = v.Content[j], fmt.Sprintf("%q is neither absolute nor below ~; the project itself may be written to anyway", w)
+				}
+			}
+		case "allow_project_commands":
+			f.AllowProjectCommands, why = truth(v)
+		case "strict_paths":
+			f.StrictPaths, why = truth(v)
+		default:
+			return File{}, at(k, "unknown key %q; known keys: commands, allow_project_commands, strict_paths, write", k.Value)
+		}
+		if why != "" {
+			return File{}, at(bad, "%s: %s", k.Value, why)
+		}
+	}
+	return f, nil
+}
+
+func words(n *yaml.Node, what string) ([]string, *yaml.Node, string) {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil, n, ""
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil, n, "write a list, for example [curl, ./scripts/build.sh]"
+	}
+	var out []string
+	for _, c := range n.Content {
+		if c.Kind != yaml.ScalarNode || c.Tag == "!!null" || c.Value == "" || strings.ContainsRune(c.Value, 0) {
+			return nil, c, "each entry is " + what
+		}
+		out = append(out, c.Value)
+	}
+	return out, n, ""
+}
+
+func truth(n *yaml.Node) (bool, string) {
+	var b bool
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(&b) != nil {
+		return false, "write true or false"
+	}
+	return b, ""
+}
+
+// yamlError gives a YAML error, whose only place is "line N" in its text, the
+// form file:line:column.
+func yamlError(path string, err error) error {
+	msg := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", " ")
+	line := 1
+	if rest, ok := strings.CutPrefix(msg, "line "); ok {
+		if num, text, ok := strings.Cut(rest, ": "); ok {
+			if n, err := strconv.Atoi(num); err == nil {
+				line, msg = n, text
+			}
+		}
+	}
+	return fmt.Errorf("%s:%d:1: not valid YAML: %s", Show(path), line, msg)
+}
+
+// loadProject adds the project's own list, if a human trusts this content.
+func (s *Set) loadProject() {
+	path := filepath.Join(s.project.Root, FileName)
+	if filepath.Dir(path) == filepath.Clean(s.env.Paths.Home) {
+		return // a home directory that is a repository
+	}
+	data, err := readProjectFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		s.warn("%s does not count: %v", Show(path), err)
+		return
+	}
+	f, err := ParseFile(path, data)
+	switch {
+	case err != nil:
+		s.warn("%v; the file does not count until it is mended", err)
+		return
+	case !eval.Trusted(s.env.Paths, path, data):
+		s.warn("%s does not count, because this content of it is not trusted; read it, then run: safeshell trust %s", Show(path), Show(s.project.Root))
+		return
+	}
+	s.add(Project, f.Commands)
+	s.projectCommands = s.projectCommands || f.AllowProjectCommands
+	s.strict = s.strict || f.StrictPaths
+	for _, w := range f.Write {
+		if rest, ok := strings.CutPrefix(w, "~"); ok {
+			if s.env.Paths.User == "" {
+				continue
+			}
+			w = s.env.Paths.User + rest
+		}
+		s.write = append(s.write, filepath.Clean(w))
+	}
+}
+
+func (s *Set) warn(format string, a ...any) {
+	s.Warnings = append(s.Warnings, fmt.Sprintf(format, a...))
+}
+
+// readProjectFile reads a regular file without waiting for anything else.
+func readProjectFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, unix.ENOTDIR) {
+		return nil, fs.ErrNotExist
+	}
+	if errors.Is(err, unix.ELOOP) {
+		return nil, errors.New("it is a symbolic link; put the file itself there")
+	}
+	if err != nil {
+		return nil, bare(err)
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
