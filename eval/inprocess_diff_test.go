@@ -197,7 +197,7 @@ func TestInProcessEqualsBash(t *testing.T) {
 	for n := range dirs {
 		names = append(names, n)
 	}
-	rounds := 30
+	rounds := 22
 	if testing.Short() {
 		rounds = 5
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Conditions as people write them. Those that are not taken need what is outside
@@ -84,7 +85,7 @@ func TestRealisticConditions(t *testing.T) {
 	w.write("package.json", "{\n  \"private\": true\n}\n")
 	taken := 0
 	for _, v := range []commandValues{{"git", "commit -m 'a — “b” é'", w.proj}, {"kubectl", "delete ns prod", w.proj}, {"rm", "-rf / .env", w.root}} {
-		s := scene{&bashJudge{environ: w.env}, v}
+		s := judgeScene{&bashJudge{environ: w.env}, v}
 		var list []string
 		for _, c := range realisticConditions {
 			script, _, err := compileCondition(c.text)
@@ -122,6 +123,9 @@ func TestInProcessKeptCases(t *testing.T) {
 		// The C library takes this for one character.
 		{`echo "$CMD" | grep -qx '^[^]a]'`, commandValues{name: "\xf4\x90\x80\x80"}, "LANG=C.UTF-8", true},
 		{"[[ $CMD =~ '\n'^ ]]", commandValues{name: "a\nb"}, "", true},
+		// Bash wants the parenthesis closed, the parser does not.
+		{`[[ "$CMD" =~ (*\{git{1,}main$ && a =~ ^git ]]; true`, commandValues{name: "x"}, "", true},
+		{`echo "$CMD" | grep -qi '[--a]$'`, commandValues{name: "k"}, "LANG=C.UTF-8", true},
 		{`echo $CMD`, commandValues{name: "*"}, "", true},
 		{`echo $CMD | grep -q '^x'`, commandValues{name: "-n", args: "x"}, "", false},
 		{`echo -e "$CMD" | grep -q '^b'`, commandValues{name: `a\nb`}, "", false},
@@ -144,7 +148,7 @@ func TestInProcessKeptCases(t *testing.T) {
 		{`git branch --show-current | grep -q main`, commandValues{}, "GIT_DIR=/nowhere", true},
 		{`git branch --show-current | grep -q main`, commandValues{}, "GIT_SSL_CAINFO=/x", false},
 	} {
-		s := scene{&bashJudge{environ: append([]string{"PATH=/usr/bin:/bin", "HOME=/"}, strings.Fields(c.env)...)}, c.v}
+		s := judgeScene{&bashJudge{environ: append([]string{"PATH=/usr/bin:/bin", "HOME=/"}, strings.Fields(c.env)...)}, c.v}
 		s.v.dir = dirs["main"]
 		script, _, err := compileCondition(c.text)
 		if err != nil {
@@ -172,7 +176,7 @@ func TestInProcessRepositories(t *testing.T) {
 	}
 	want := map[string]bool{"main": true, "feature": true, "detached": true, "packed": true, "withtree": true, "tree": true, "deep": true, "none": true, "unborn": true, "ambiguous": true, "unicode": true}
 	for name, dir := range places(t, w) {
-		s := scene{&bashJudge{environ: w.env}, commandValues{name: "git", dir: dir}}
+		s := judgeScene{&bashJudge{environ: w.env}, commandValues{name: "git", dir: dir}}
 		if n := s.compare(t, questions); (n > 0) != want[name] {
 			t.Errorf("%s: %d of %d taken", name, n, len(questions))
 		}
@@ -204,7 +208,7 @@ func TestInProcessLongValues(t *testing.T) {
 	w := newWorld(t)
 	for _, filler := range []string{"a", "é", "a b ", "x\n"} {
 		v := commandValues{name: "git", args: "commit -m " + strings.Repeat(filler, 1<<20/len(filler)) + "end", dir: w.proj}
-		s := scene{&bashJudge{environ: w.env}, v}
+		s := judgeScene{&bashJudge{environ: w.env}, v}
 		s.compare(t, []string{
 			`echo '$CMD' | grep -qE '^git\s+commit'`, `echo "$CMD" | grep -qE '(a|aa)*b$'`, `echo "$CMD" | grep -q 'a.*a.*a.*z'`, `echo "$CMD" | grep -qv x`,
 			`[[ $CMD == *end ]]`, `[[ $CMD == *a*a*a*z* ]]`, `[[ "$CMD" == *"$ARGS"* ]]`, `[ "$CMD" = "$ARGS" ]`, `case $CMD in git*) true;; esac`, `echo "$CMD$CMD" | grep -qF end`,
@@ -319,7 +323,7 @@ func BenchmarkSeedConditions(b *testing.B) {
 			}
 		})
 		b.Run(c.name+"-bash", func(b *testing.B) {
-			j := &bashJudge{environ: env}
+			j := &bashJudge{environ: env, timeout: time.Minute}
 			r := []*rule{{conditions: []condition{{c.text, script}}}}
 			for b.Loop() {
 				if holds, _, err := j.firstInBash(r, v); holds != 0 || err != nil {

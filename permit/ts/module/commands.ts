@@ -82,6 +82,7 @@ export class Run implements PromiseLike<CmdResult> {
   #taken = false;
   #feeding: Promise<void> = Promise.resolve();
   #timedOut = false;
+  #killed = false;
   #stop: (() => void)[] = [];
 
   /** @ignore made by the callables of initCmds */
@@ -156,6 +157,7 @@ export class Run implements PromiseLike<CmdResult> {
   /** Sends a signal to the command (and to those that feed it). */
   kill(signal: Deno.Signal = "SIGTERM"): void {
     this.#from?.kill(signal);
+    this.#killed = true;
     try {
       this.#child?.kill(signal);
     } catch { /* it has ended */ }
@@ -252,10 +254,14 @@ export class Run implements PromiseLike<CmdResult> {
     const child = this.#start();
     const before = this.#from ? this.#from.#finish() : undefined;
     const none = { bytes: new Uint8Array(), cut: false };
-    const out = this.#taken || (o.stdout ?? "piped") !== "piped" ? none : tail(child.stdout, keep);
-    const err = (o.stderr ?? "piped") !== "piped" ? none : tail(child.stderr, keep);
+    const given = Promise.withResolvers<void>();
+    const out = this.#taken || (o.stdout ?? "piped") !== "piped" ? none : tail(child.stdout, keep, given.promise);
+    const err = (o.stderr ?? "piped") !== "piped" ? none : tail(child.stderr, keep, given.promise);
     const status = await child.status;
+    // What a command that was ended has left behind may hold its output open.
+    const wait = this.#killed ? setTimeout(given.resolve, 500) : undefined;
     const [stdout, stderr] = [await out, await err];
+    clearTimeout(wait);
     for (const f of this.#stop) f();
     if (this.#from) {
       // The reader has ended: a writer that nobody reads ends by SIGPIPE.
@@ -291,11 +297,15 @@ function join(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-/** Reads to the end, keeping the last bytes. */
-async function tail(stream: ReadableStream<Uint8Array>, keep: number) {
+/** Reads to the end, or until it is given up, keeping the last bytes. */
+async function tail(stream: ReadableStream<Uint8Array>, keep: number, given: Promise<void>) {
   const chunks: Uint8Array[] = [];
   let size = 0, cut = false;
-  for await (const c of stream) {
+  const reader = stream.getReader();
+  given.then(() => reader.cancel()).catch(() => {});
+  for (;;) {
+    const { value: c } = await reader.read();
+    if (!c) break;
     chunks.push(c);
     size += c.length;
     while (chunks.length > 1 && size - chunks[0].length >= keep) {
