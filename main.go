@@ -24,5 +24,8 @@ func main() {
 	case shims.Declare:
 		os.Exit(shims.RunDeclare(p))
 	}
+	if h := p.Identity.Home; h != "" && os.Getenv("SAFESHELL_HOME") == "" {
+		p.Environ = append(p.Environ, "SAFESHELL_HOME="+h)
+	}
 	os.Exit(program.Run(p))
 }

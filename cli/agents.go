@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"safeshell/agents"
 )
@@ -101,7 +102,7 @@ func (c *agentsListCmd) Run(a *app) error {
 		return err
 	}
 	for _, ag := range agents.All() {
-		st := agents.Status(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary})
+		st := agents.Status(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TimeoutSeconds: hookTimeout(0, env.Approval)})
 		guarded := "no"
 		switch {
 		case st.Err != nil:
@@ -130,6 +131,7 @@ func yesNo(b bool) string {
 type agentsInstallCmd struct {
 	Agents     []string `arg:"" optional:"" name:"agent" help:"Which (default: all that are on this machine)."`
 	Project    bool     `help:"Into this project's configuration instead of the user's."`
+	Timeout    int      `help:"The hook's time limit (default: a tenth more than approval.timeout_seconds)." placeholder:"SECONDS"`
 	TrustCodex bool     `help:"Also write the hash by which Codex recognises an accepted hook."`
 }
 
@@ -146,8 +148,17 @@ func (c *agentsInstallCmd) Run(a *app) error {
 		return err
 	}
 	return a.eachAgent(c.Agents, func(env agents.Env, ag agents.Agent) (agents.Result, error) {
-		return agents.Install(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TrustCodex: c.TrustCodex})
+		return agents.Install(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TrustCodex: c.TrustCodex, TimeoutSeconds: hookTimeout(c.Timeout, env.Approval)})
 	})
+}
+
+// hookTimeout is the limit to configure, in seconds: it leaves a person the
+// configured time and the hook a rest to deny in.
+func hookTimeout(given int, approval time.Duration) int {
+	if given > 0 {
+		return given
+	}
+	return int((approval + approval/10).Seconds())
 }
 
 type agentsUninstallCmd struct {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"safeshell/agents"
 	"safeshell/eval"
@@ -11,13 +12,15 @@ import (
 )
 
 type hookCmd struct {
-	Agent string `arg:"" help:"The agent whose hook this is (agents list)."`
+	Agent   string `arg:"" help:"The agent whose hook this is (agents list)."`
+	Timeout int    `help:"The time limit that the agent's configuration gives this hook, in seconds (default: what agents install writes)." placeholder:"SECONDS"`
 }
 
 // Run reads one event of an agent from stdin and answers it.
 func (c *hookCmd) Run(a *app) error {
 	return codeError(agents.Serve(agents.HookOptions{
 		Agent: c.Agent, Stdin: a.p.Stdin, Stdout: a.out, Stderr: a.err, Getenv: a.getenv,
+		Limit: time.Duration(c.Timeout) * time.Second,
 		Judge: func(ctx context.Context, call agents.Call) (agents.Outcome, error) {
 			if err := a.open(); err != nil {
 				return agents.Outcome{}, err
@@ -36,7 +39,7 @@ func (a *app) judgeCall(ctx context.Context, call agents.Call) agents.Outcome {
 	}
 	base := gate.Request{
 		Layer: gate.Hook, Dir: dir, Agent: call.Agent, Context: eval.AI,
-		MaxWait: call.Deadline, Quiet: true, ViaAgent: a.g.Config().Approval.Via == "agent",
+		MaxWait: call.Deadline, Quiet: true, ViaAgent: call.CanAsk && a.g.Config().Approval.Via == "agent",
 	}
 	if call.Session != "" {
 		base.Session = call.Agent + ":" + call.Session

@@ -61,6 +61,9 @@ func (c *logCmd) follow(a *app, j *spool.Journal, opts spool.ReadOptions) error 
 }
 
 func (c *logCmd) print(a *app, e spool.Entry) error {
+	if !c.JSON && e.Kind == spool.KindAnswer && len(e.Notes) == 0 {
+		return nil // the decision that it led to follows
+	}
 	if c.JSON {
 		b, err := json.Marshal(e)
 		if err != nil {

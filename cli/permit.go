@@ -377,13 +377,13 @@ func (c *permitRetryCmd) Run(a *app) error {
 		}
 		return nil
 	}
-	if kept.Kind != permit.Shell {
-		return fmt.Errorf("%s is not a shell script; retry it where it was started", c.ID)
-	}
 	if err := os.Chdir(kept.Dir); err != nil {
 		return exitWith(a, shims.CodeStopped, err)
 	}
 	a.p.Environ = kept.Environ
+	if kept.Kind == permit.Module {
+		return a.launchModule(env, set, kept, o.Once)
+	}
 	return a.launch(env, set, kept, o.Once)
 }
 

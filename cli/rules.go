@@ -22,6 +22,7 @@ type rulesCmd struct {
 	List rulesListCmd `cmd:"" help:"List the rules in force here, and where each comes from."`
 	Show rulesShowCmd `cmd:"" help:"Explain one rule."`
 	Lint rulesLintCmd `cmd:"" help:"Check rules files; exit 1 if anything is wrong."`
+	Test rulesTestCmd `cmd:"" help:"Run every rule's examples through the real engine."`
 }
 
 type rulesListCmd struct {

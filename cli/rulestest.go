@@ -1,5 +1,3 @@
-//go:build rulestest
-
 package cli
 
 import (
@@ -11,7 +9,7 @@ import (
 )
 
 type rulesTestCmd struct {
-	Corpus string `help:"Judge a file of verdict<TAB>command lines as well." placeholder:"FILE" type:"path"`
+	Corpus string `help:"Judge a file of verdict<TAB>command lines as well, as for an agent." placeholder:"FILE" type:"path"`
 	Quiet  bool   `help:"Print only what fails." short:"q"`
 }
 
@@ -23,7 +21,7 @@ func (c *rulesTestCmd) Run(a *app) error {
 	for _, p := range problems {
 		a.note("safeshell: %s", visible(p.String()))
 	}
-	rep := r.Test()
+	rep := r.Test(a.dir())
 	for _, f := range rep.Failures {
 		if err := a.printf("FAIL  %s\n", visible(f)); err != nil {
 			return err
@@ -31,6 +29,9 @@ func (c *rulesTestCmd) Run(a *app) error {
 	}
 	failed := len(rep.Failures)
 	if !c.Quiet {
+		for _, n := range rep.Untested {
+			a.note("no example shows that rule %s ever fires; add examples: {match: [...]}", visible(n))
+		}
 		if err := a.printf("%d examples of %d rules, %d failed\n", rep.Examples, rep.Rules, failed); err != nil {
 			return err
 		}
@@ -47,10 +48,7 @@ func (c *rulesTestCmd) Run(a *app) error {
 			}
 		}
 	}
-	if failed > 0 {
-		return exitError(1)
-	}
-	return nil
+	return codeIf(failed > 0)
 }
 
 // corpus judges each line of a user's own corpus through the same gate.
@@ -64,20 +62,18 @@ func (c *rulesTestCmd) corpus(a *app) (n, bad int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	if len(lines) == 0 {
+		return 0, 0, errors.New(c.Corpus + " holds no lines; write: verdict<TAB>command, with allow, redirect, ask or deny")
+	}
 	for _, l := range lines {
-		n++
-		v := a.judgeOnly(l.Command, eval.AI)
-		got := eval.Verdict(v.Action)
+		got := eval.Verdict(a.judgeOnly(l.Command, eval.AI).Action)
 		if l.Accepts(got) {
 			continue
 		}
 		bad++
 		if err := a.printf("FAIL  %s:%d: %s, want %s: %s\n", visible(c.Corpus), l.Line, got, strings.Join(l.Verdicts, " or "), visible(l.Command)); err != nil {
-			return n, bad, err
+			return len(lines), bad, err
 		}
 	}
-	if n == 0 {
-		return 0, 0, errors.New(c.Corpus + " holds no lines; write: verdict<TAB>command, with allow, redirect, ask or deny")
-	}
-	return n, bad, nil
+	return len(lines), bad, nil
 }

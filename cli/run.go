@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"safeshell/permit"
+	"safeshell/permit/ts"
 	"safeshell/shims"
 )
 
@@ -35,6 +36,9 @@ func (c *runCmd) Run(a *app) error {
 	text, err := permit.ReadScript(file)
 	if err != nil {
 		return exitWith(a, shims.CodeStopped, err)
+	}
+	if ts.Handles(file) {
+		return a.runModule(c, file, text, args[1:])
 	}
 	env, set, err := a.permitSet()
 	if err != nil {

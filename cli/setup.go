@@ -39,7 +39,11 @@ func (a *app) initParams() initscript.Params {
 	r, _ := a.g.Rules()
 	var names []string
 	for _, n := range r.Names(a.dir()) {
-		names = append(names, n.Name)
+		// The built-in packs judge builtins in texts only: a function in front
+		// of echo would cost every prompt.
+		if n.FromUser {
+			names = append(names, n.Name)
+		}
 	}
 	return initscript.Params{Binary: self(), Home: a.paths.Home, UserHome: a.paths.User, Builtins: names}
 }
@@ -56,7 +60,7 @@ func (c *initCmd) print(a *app) error {
 		shell = initscript.Detect(a.getenv, parentName())
 	}
 	if err := a.prepare(); err != nil {
-		a.note("safeshell: %v", err)
+		a.fail(err)
 	}
 	line, note, err := initscript.Line(shell, a.initParams())
 	if err != nil {
@@ -100,6 +104,9 @@ func (a *app) makeHome() error {
 		return err
 	}
 	bin := filepath.Join(a.paths.Home, "bin", "safeshell")
+	if fi, err := os.Lstat(bin); err == nil && fi.Mode()&os.ModeSymlink == 0 {
+		return fmt.Errorf("%s is not safeshell's own link; SAFESHELL_HOME (%s) must be a directory of its own", bin, a.paths.Home)
+	}
 	if to, err := os.Readlink(bin); err != nil || to != self() {
 		tmp := bin + ".new"
 		os.Remove(tmp)

@@ -276,4 +276,3 @@ func locate(root *yaml.Node, key string) (line, col int) {
 	}
 	return line, col
 }
-

@@ -26,6 +26,7 @@ type target struct {
 	kind      accessKind
 	word      script.Word
 	recursive bool
+	staged    bool   // staged changes go as well
 	dir       string // that the word is relative to, when not the command's
 
 	resolved     bool
@@ -68,7 +69,22 @@ func (v *view) touch(kind accessKind, w script.Word, recursive bool) {
 			return
 		}
 	}
+	if words := v.fromFind(w); words != nil {
+		for _, x := range words {
+			v.accesses = append(v.accesses, target{kind: kind, word: x, recursive: recursive})
+		}
+		return
+	}
 	v.accesses = append(v.accesses, target{kind: kind, word: w, recursive: recursive})
+}
+
+// noise names the devices whose content is worth nothing.
+func noise(s string) bool {
+	switch s {
+	case "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full":
+		return true
+	}
+	return false
 }
 
 // isSink says that writing to a name keeps nothing and harms nothing.
@@ -81,7 +97,7 @@ func isSink(s string) bool {
 }
 
 func (v *view) redirects() {
-	for _, r := range v.c.Redirects {
+	for k, r := range v.c.Redirects {
 		own := v.ownRedirect(r)
 		switch r.Op {
 		case ">", ">|", "&>", ">&", "<>":
@@ -89,7 +105,7 @@ func (v *view) redirects() {
 				continue
 			}
 			kind := accWrite
-			if own && r.Op != "<>" && v.silent() {
+			if r.Op != "<>" && v.keepsNothing(r, k, own) {
 				kind = accEmpty
 			}
 			v.touch(kind, r.Target, false)
@@ -127,16 +143,94 @@ func (v *view) ownRedirect(r script.Redirect) bool {
 	return true
 }
 
-// silent says that the command is known to print nothing, so that a
-// redirection of its output only empties the file.
+// keepsNothing says that redirection k only empties its file: nothing is
+// written, or nothing of worth, or what is read from that same file.
+func (v *view) keepsNothing(r script.Redirect, k int, own bool) bool {
+	if own {
+		for _, later := range v.c.Redirects[k+1:] {
+			if later.Fd == r.Fd && strings.HasPrefix(later.Op, ">") {
+				return true // ls > a > b: a stays empty
+			}
+		}
+		return v.silent() || v.readsItself(r.Target)
+	}
+	// { :; } > f: of a compound command all commands must be silent.
+	for i := range v.a.Commands {
+		c := &v.a.Commands[i]
+		for _, x := range c.Redirects {
+			if x.Span == r.Span && !newView(v.r, v.a, i).silent() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readsItself says that the file is also read by the command, or by one that
+// feeds it: it is empty by then.
+func (v *view) readsItself(target script.Word) bool {
+	file, ok := v.pathOf(target, v.dir).exact()
+	if !ok {
+		return false
+	}
+	reads := func(x *view) bool {
+		for _, r := range x.c.Redirects {
+			if s, ok := x.pathOf(r.Target, x.dir).exact(); r.Op == "<" && ok && s == file {
+				return true
+			}
+		}
+		if x.line.name == "" || len(x.line.words) < 2 {
+			return false
+		}
+		probe := newView(x.r, x.a, x.i)
+		probe.accessed = true
+		probe.programAccess()
+		for _, t := range probe.accesses {
+			if s, ok := probe.pathOf(t.word, probe.dir).exact(); t.kind == accRead && ok && s == file {
+				return true
+			}
+		}
+		return false
+	}
+	if reads(v) {
+		return true
+	}
+	seen := map[int]bool{v.i: true}
+	for queue := append([]int(nil), v.c.FedBy...); len(queue) > 0 && len(seen) < 20; queue = queue[1:] {
+		k := queue[0]
+		if k < 0 || k >= len(v.a.Commands) || seen[k] {
+			continue
+		}
+		seen[k] = true
+		if reads(newView(v.r, v.a, k)) {
+			return true
+		}
+		queue = append(queue, v.a.Commands[k].FedBy...)
+	}
+	return false
+}
+
+// silent says that the command is known to print nothing, or nothing but
+// noise, so that a redirection of its output only empties the file.
 func (v *view) silent() bool {
 	switch v.line.name {
 	case "":
 		return len(v.c.Argv) == 0
-	case ":", "true", "false":
+	case ":", "true", "false", "yes", "exit":
 		return true
+	case "exec":
+		return len(v.line.words) == 1
 	case "echo":
-		return len(v.line.words) == 2 && v.line.flag("-n")
+		if !v.line.flag("-n") {
+			return false
+		}
+		empty := true
+		v.line.operands(0, func(i int) bool {
+			s, ok := v.line.words[i].Text()
+			empty = empty && ok && s == ""
+			return empty
+		})
+		return empty
 	case "printf":
 		if len(v.line.words) == 2 {
 			s, ok := v.line.words[1].Text()
@@ -147,7 +241,7 @@ func (v *view) silent() bool {
 		v.line.operands(0, func(i int) bool {
 			n++
 			s, _ := v.line.words[i].Text()
-			null = s == "/dev/null"
+			null = noise(s)
 			return true
 		})
 		return n == 1 && null

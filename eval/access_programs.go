@@ -10,13 +10,23 @@ import (
 func (v *view) programAccess() {
 	l := &v.line
 	switch l.name {
-	case "cat", "tac", "less", "more", "head", "tail", "nl", "od", "xxd", "hexdump", "hd", "strings", "uniq", "paste", "comm", "diff", "sdiff", "colordiff", "vimdiff", "fold", "fmt", "rev", "column", "expand", "base64", "base32", "bat", "batcat", "view", "vim", "vi", "nvim", "emacs", "nano", "pico", "micro", "code", "zcat", "gzip", "bzip2", "xz", "zstd", "pbcopy", "xclip", "xsel", "wl-copy", "open", "xdg-open", "glow", "tee-read", "look", "pr", "shuf", "most", "csvlook", "dotenv-linter":
+	case "cat", "tac", "less", "more", "head", "tail", "nl", "od", "xxd", "hexdump", "hd", "strings", "uniq", "paste", "comm", "diff", "sdiff", "colordiff", "vimdiff", "fold", "fmt", "rev", "column", "expand", "base64", "base32", "bat", "batcat", "view", "emacs", "nano", "pico", "micro", "code", "zcat", "gzip", "bzip2", "xz", "zstd", "pbcopy", "xclip", "xsel", "wl-copy", "open", "xdg-open", "glow", "tee-read", "look", "pr", "shuf", "most", "csvlook", "dotenv-linter":
 		v.touchAll(accRead, v.operandList(0), false)
+	case "vim", "vi", "nvim":
+		kind := accRead
+		if v.emptiesInEditor() {
+			kind = accEmpty
+		}
+		v.touchAll(kind, v.operandList(0), false)
 	case "cut":
 		if !v.namesOnly() {
 			v.touchAll(accRead, v.operandList(0), false)
 		}
 	case "jq", "yq":
+		if l.flag("-i") || l.flag("--in-place") || l.flag("--inplace") {
+			v.touchAll(accWrite, v.after(1), false)
+			break
+		}
 		v.touchAll(accRead, v.after(1), false)
 	case "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack":
 		v.grepAccess()
@@ -42,7 +52,9 @@ func (v *view) programAccess() {
 			if l.flag("-e") || l.flag("-E") {
 				n = 0
 			}
-			v.touchAll(accWrite, v.after(n), false)
+			v.touchAll(v.perlInPlace(), v.after(n), false)
+		} else if l.flag("-n") || l.flag("-p") {
+			v.touchAll(accRead, v.operandList(0), false)
 		}
 	case "sort":
 		v.touchAll(accRead, v.operandList(0), false)
@@ -64,13 +76,38 @@ func (v *view) programAccess() {
 		v.ddAccess()
 	case "truncate":
 		v.truncateAccess()
-	case "rm", "unlink", "srm", "shred", "wipe", "grm", "del":
+	case "safeshell":
+		if l.operandsBegin([]string{"trash", "put"}) {
+			v.touchAll(accDelete, v.operandList(2), true)
+		}
+	case "rimraf", "del-cli", "del":
+		for _, w := range v.operandList(0) {
+			if s, ok := w.Text(); ok && hasGlob(s) { // these expand patterns themselves
+				w = script.Word{Parts: []script.Part{{Kind: script.Glob, Text: s}}}
+			}
+			v.touch(accDelete, w, true)
+		}
+	case "sqlite3", "duckdb":
+		if ops := v.operandList(0); len(ops) > 0 {
+			v.touch(accRead, ops[0], false)
+		}
+	case "xargs", "parallel":
+		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, "-a", "--arg-file")
+	case "badblocks":
+		if l.flag("-w") {
+			v.touchAll(accEmpty, v.operandList(0), false)
+		}
+	case "fallocate":
+		if l.flag("-p") || l.flag("-z") || l.flag("-c") || l.flag("--punch-hole") || l.flag("--zero-range") {
+			v.touchAll(accEmpty, v.operandList(0), false)
+		}
+	case "rm", "unlink", "srm", "shred", "wipe", "grm", "zf_rm":
 		v.touchAll(accDelete, v.operandList(0), l.flag("-r") || l.flag("-R") || l.flag("--recursive"))
 	case "rmdir":
 		v.touchAll(accChange, v.operandList(0), false)
 	case "chmod", "chown", "chgrp", "chattr", "setfacl":
 		n := 1
-		if l.flag("--reference") || l.name == "setfacl" {
+		if l.flag("--reference") || l.name == "setfacl" || v.modeOption() {
 			n = 0
 		}
 		v.touchAll(accChange, v.after(n), l.flag("-R") || l.flag("--recursive"))
@@ -96,7 +133,11 @@ func (v *view) programAccess() {
 	case "patch":
 		v.touchAll(accWrite, v.operandList(0), false)
 	case "ed", "ex":
-		v.touchAll(accWrite, v.operandList(0), false)
+		kind := accWrite
+		if v.emptiesInEditor() {
+			kind = accEmpty
+		}
+		v.touchAll(kind, v.operandList(0), false)
 	case "docker", "podman", "kubectl", "oc":
 		if l.sub == "cp" {
 			v.lastIsTarget(v.operandList(1))
@@ -198,7 +239,7 @@ func (v *view) sedAccess() {
 				ops = ops[1:]
 				s, _ = ops[0].Text()
 			}
-			switch strings.TrimSpace(s) {
+			switch strings.ReplaceAll(s, " ", "") {
 			case "d", "1,$d", "/./d", "/.*/d", "/^/d", "1d;$d":
 				kind = accEmpty
 			}
@@ -229,12 +270,12 @@ func (v *view) copyAccess() {
 	if l.name == "mv" || l.name == "gmv" {
 		source = accMove
 		// Moving into the bin is deleting.
-		if to == "/dev/null" || v.isScratch(v.pathOf(dest, v.dir)) {
+		if to == "/dev/null" || v.isScratch(v.pathOf(dest, v.dir)) || v.isTempDir(v.pathOf(dest, v.dir)) {
 			source = accDelete
 		}
 	}
 	for _, w := range ops {
-		if s, _ := w.Text(); s == "/dev/null" && l.name != "mv" && l.name != "ln" {
+		if s, _ := w.Text(); noise(s) {
 			write = accEmpty
 			continue
 		}
@@ -264,6 +305,11 @@ func (v *view) remoteCopyAccess() {
 	l := &v.line
 	ops := v.operandList(0)
 	v.lastIsTarget(ops)
+	if len(ops) == 2 {
+		if s, _ := ops[0].Text(); noise(s) {
+			v.touch(accEmpty, ops[1], false)
+		}
+	}
 	if l.name != "rsync" || len(ops) < 2 || l.flag("-n") || l.flag("--dry-run") {
 		return
 	}
@@ -330,84 +376,6 @@ func (v *view) truncateAccess() {
 	v.touchAll(kind, v.operandList(0), false)
 }
 
-func (v *view) findAccess() {
-	l := &v.line
-	if l.name != "find" {
-		return // fd deletes only through -x, which is judged by itself
-	}
-	start := v.findStarts()
-	v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-fprint", "-fprint0", "-fls", "-fprintf")
-	kind := accDelete
-	switch {
-	case l.flag("-delete"):
-		if l.flag("-empty") {
-			return // nothing is lost
-		}
-	case v.findRuns():
-		kind = accVia
-	default:
-		return
-	}
-	// A name narrows what is deleted: find . -name '*.pyc' -delete.
-	var name script.Word
-	v.optionWords(func(w script.Word) { name = w }, "-name", "-iname")
-	narrow, known := name.Text()
-	narrowed := len(name.Parts) > 0 && known && !l.flag("-o") && !l.flag("-or") && !l.flag("-not") && !v.hasOperand("!")
-	for _, w := range start {
-		if narrowed && kind != accVia {
-			w = script.Word{Parts: append(w.Parts[:len(w.Parts):len(w.Parts)],
-				script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand}, script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: narrow})}
-		}
-		v.touch(kind, w, true)
-	}
-}
-
-func (v *view) hasOperand(s string) bool {
-	found := false
-	v.line.operands(0, func(i int) bool {
-		t, _ := v.line.words[i].Text()
-		found = found || t == s
-		return !found
-	})
-	return found
-}
-
-// findRuns says that find runs a program that deletes what it is given.
-func (v *view) findRuns() bool {
-	for i, w := range v.line.words {
-		switch s, _ := w.Text(); s {
-		case "-exec", "-execdir", "-ok", "-okdir":
-			if i+1 < len(v.line.words) {
-				s, _ := v.line.words[i+1].Text()
-				switch baseName(s) {
-				case "rm", "unlink", "shred", "srm", "truncate", "mv", "dd", "sudo":
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// findStarts are the starting points: operands before the expression.
-func (v *view) findStarts() []script.Word {
-	var out []script.Word
-	for i := 1; i < len(v.line.words); i++ {
-		s, _ := leading(v.line.words[i])
-		if s == "-L" || s == "-H" || s == "-P" || strings.HasPrefix(s, "-O") {
-			continue
-		}
-		if v.line.kinds[i] != argOperand || s == "(" || s == "!" {
-			break
-		}
-		out = append(out, v.line.words[i])
-	}
-	if out == nil {
-		out = []script.Word{script.Lit(".")}
-	}
-	return out
-}
-
 func (v *view) archiveAccess() {
 	l := &v.line
 	ops := v.operandList(0)
@@ -433,7 +401,15 @@ func (v *view) archiveAccess() {
 	}
 	switch {
 	case mode("c", "--create"), mode("r", "--append"), mode("u", "--update"):
+		from := len(v.accesses)
 		v.touchAll(accRead, ops, true)
+		v.optionWords(func(w script.Word) { // tar -C dir: the names are in dir
+			if d, ok := v.pathOf(w, v.dir).exact(); ok {
+				for i := from; i < len(v.accesses); i++ {
+					v.accesses[i].dir = d
+				}
+			}
+		}, "-C", "--directory")
 		if l.flag("--remove-files") {
 			v.touchAll(accDelete, ops, true)
 		}
@@ -492,33 +468,49 @@ func (v *view) cloudCopyAccess() {
 	}, "--secret-string", "--value", "--zip-file", "--cli-input-json")
 }
 
-// gitTouch adds files relative to where git runs.
-func (v *view) gitTouch(kind accessKind, ws []script.Word) {
-	if len(ws) == 0 {
-		return
+// modeOption says that the mode of chmod looks like an option: chmod -x f.
+func (v *view) modeOption() bool {
+	if v.line.name != "chmod" {
+		return false
 	}
-	place, _ := v.gitPlaceOf()
-	from := len(v.accesses)
-	v.touchAll(kind, ws, true)
-	for i := from; i < len(v.accesses); i++ {
-		v.accesses[i].dir = place.dir
+	for i, k := range v.line.kinds {
+		if s, _ := leading(v.line.words[i]); k == argOption && len(s) > 1 && strings.Trim(s[1:], "rwxXst") == "" {
+			return true
+		}
 	}
+	return false
 }
 
-// gitAccess is what git does to files by its operands.
-func (v *view) gitAccess() {
-	l := &v.line
-	switch l.sub {
-	case "clean":
-		if l.flag("-n") || l.flag("--dry-run") || !(l.flag("-f") || l.flag("--force")) {
-			return
-		}
-		ops := v.operandList(1)
-		if len(ops) == 0 {
-			ops = []script.Word{script.Lit(".")}
-		}
-		v.gitTouch(accDelete, ops)
-	case "checkout", "restore":
-		v.gitTouch(accDiscard, v.discarded())
+// emptiesInEditor recognises editor commands that delete all lines.
+func (v *view) emptiesInEditor() bool {
+	has := func(s string) bool {
+		s = strings.ReplaceAll(s, " ", "")
+		return strings.Contains(s, "%d") || strings.Contains(s, "1,$d") || strings.HasPrefix(s, ",d")
 	}
+	for _, w := range v.words(1) {
+		if s, _ := w.Text(); has(s) {
+			return true
+		}
+	}
+	s, _ := v.input()
+	return has(s)
+}
+
+// perlInPlace is what perl -i does: it empties the file when the program prints
+// nothing.
+func (v *view) perlInPlace() accessKind {
+	kind := accWrite
+	v.optionWords(func(w script.Word) {
+		code, _ := w.Text()
+		code = strings.Trim(strings.ReplaceAll(code, " ", ""), ";")
+		switch {
+		case v.line.flag("-p"):
+			if code == `$_=""` || code == `$_=''` || code == "undef$_" {
+				kind = accEmpty
+			}
+		case v.line.flag("-n") && !strings.Contains(code, "print") && !strings.Contains(code, "say"):
+			kind = accEmpty
+		}
+	}, "-e", "-E")
+	return kind
 }

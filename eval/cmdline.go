@@ -28,6 +28,7 @@ type cmdline struct {
 	subAt int       // its index; 0 when there is none
 	// unknownSub: the subcommand is not known from the text.
 	unknownSub bool
+	second     bool // an operand after the subcommand was seen
 	hasOption  bool
 	hasUnknown bool
 
@@ -63,11 +64,15 @@ func (c *cmdline) read(words []script.Word) {
 			c.hasUnknown = true
 		}
 	}
-	if s, ok := words[0].Text(); ok {
-		c.name = canonicalName(baseName(s))
-	}
+	c.name = canonicalName(commandWord(words[0]))
 	c.tool = toolOf(c.name)
 	c.kinds = append(c.buf[:0], argOperand)
+	if c.name == "hub" && len(words) > 1 { // git with further subcommands
+		if s, _ := words[1].Text(); hasWord("reset push checkout clean stash branch commit restore rm rebase switch merge", s) {
+			c.name = "git"
+			c.tool = toolOf("git")
+		}
+	}
 	if sub, ok := strings.CutPrefix(c.name, "git-"); ok && sub != "" {
 		// git-reset is git reset, from git's exec path.
 		c.name, c.tool, c.sub = "git", toolOf("git"), sub
@@ -100,12 +105,33 @@ func (c *cmdline) read(words []script.Word) {
 				} else {
 					c.unknownSub = true
 				}
-			} else if c.tool.stops || c.sub != "" && hasWord(c.tool.subStops, c.sub) {
+			} else if c.second = true; c.tool.stops || c.sub != "" && hasWord(c.tool.subStops, c.sub) {
 				ended = true
 			}
 		}
 		c.kinds = append(c.kinds, kind)
 	}
+}
+
+// commandWord is the base name of a command word: also of one whose directory
+// alone is not known (/b?n/rm), and of $(command -v rm).
+func commandWord(w script.Word) string {
+	if s, ok := w.Text(); ok {
+		return baseName(s)
+	}
+	if n := len(w.Parts); n > 1 {
+		if last := w.Parts[n-1]; last.Kind == script.Literal && strings.Contains(last.Text, "/") {
+			return baseName(last.Text)
+		}
+	}
+	if len(w.Parts) == 1 && w.Parts[0].Kind == script.Output {
+		for _, by := range [...]string{"command -v ", "which ", "type -p ", "type -P ", "whence -p ", "where ", "whereis -b "} {
+			if name, ok := strings.CutPrefix(w.Parts[0].Name, by); ok && !strings.ContainsAny(name, " \t\n$;|&`'\"") {
+				return baseName(name)
+			}
+		}
+	}
+	return ""
 }
 
 // leading returns a word's text, or its literal beginning when the rest is not
@@ -122,6 +148,12 @@ func leading(w script.Word) (text string, known bool) {
 
 // takesNext says that the value of option text is the next word.
 func (c *cmdline) takesNext(text string) bool {
+	if isSignal(text) {
+		switch c.name {
+		case "kill", "pkill", "killall", "skill":
+			return false
+		}
+	}
 	if strings.HasPrefix(text, "--") || c.tool.longDash || text[0] == '+' {
 		return !strings.Contains(text, "=") && c.takesValue(text)
 	}
@@ -136,6 +168,16 @@ func (c *cmdline) takesNext(text string) bool {
 	return false
 }
 
+// isSignal recognises -9, -KILL, -SIGTERM.
+func isSignal(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if c := text[i]; (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return len(text) > 2 || len(text) == 2 && text[1] <= '9'
+}
+
 // takesValue says that an option of the tool has a value.
 func (c *cmdline) takesValue(opt string) bool {
 	if hasWord(c.tool.values, opt) {
@@ -147,7 +189,13 @@ func (c *cmdline) takesValue(opt string) bool {
 	if c.sub == "" && c.subAt == 0 {
 		return hasWord(c.tool.global, opt)
 	}
-	return c.tool.subValues != nil && hasWord(c.tool.subValues(c.sub), opt)
+	if c.tool.subValues == nil {
+		return false
+	}
+	if c.sub == "compose" && c.second && (opt == "-f" || opt == "-p") {
+		return false // docker compose rm -f
+	}
+	return hasWord(c.tool.subValues(c.sub), opt)
 }
 
 const shortOptions = "-0-1-2-3-4-5-6-7-8-9-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z"

@@ -33,13 +33,16 @@ type commandValues struct {
 	dir  string // working directory; empty when it is not known
 }
 
-// bashJudge runs conditions in one bash.
+// bashJudge judges simple conditions in this process and runs the others in one
+// bash.
 type bashJudge struct {
 	environ []string
 	timeout time.Duration
 	avoid   []string // directories that PATH must not have: the shims
 	self    string   // the running executable: PATH entries that lead to it are shims too
 	bash    string   // "" to look for it
+
+	memo *inProcess // of the conditions that need no bash
 }
 
 // The program that runs conditions. The values come through descriptor 3 and
@@ -63,6 +66,21 @@ const exportLimit = 32 << 10
 const maxScript = 96 << 10
 
 func (j *bashJudge) first(rules []*rule, v commandValues) (holds, at int, err error) {
+	rest, index, known := j.open(rules, v)
+	if len(rest) == 0 {
+		return known, len(rules), nil
+	}
+	holds, at, err = j.firstInBash(rest, v)
+	switch {
+	case holds >= 0:
+		return index[holds], 0, nil
+	case err == nil:
+		return known, len(rules), nil
+	}
+	return -1, index[min(at, len(index)-1)], err
+}
+
+func (j *bashJudge) firstInBash(rules []*rule, v commandValues) (holds, at int, err error) {
 	if v.dir == "" {
 		return -1, 0, errors.New("the working directory is not known")
 	}

@@ -9,6 +9,7 @@ package eval
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"safeshell/config"
@@ -109,6 +110,10 @@ type Decision struct {
 	// "trash" for safeshell's own trash. It is nil when the command's words
 	// are not all known: the shim, which sees the real ones, redirects then.
 	Redirect []string
+	// RedirectBefore and RedirectAfter are the words around the command's own
+	// arguments in Redirect, also where those are not known: a text is rewritten
+	// by putting them around. RedirectBefore is nil where that cannot be done.
+	RedirectBefore, RedirectAfter []string
 	// Matched says in words what matched, for `check`.
 	Matched []string
 	// Loss names what would be lost, where that is known.
@@ -261,21 +266,30 @@ func (r *Rules) conditionJudge() conditionJudge {
 // when an agent runs the text, and, for a text that is no valid shell, whoever
 // runs it. Allow when everything is known.
 func (r *Rules) JudgeUnknown(a *script.Analysis) Decision {
-	if len(a.Unknown) == 0 {
-		return Decision{}
-	}
 	broken := false
 	d := Decision{Action: RequireApproval, Rule: UnanalysedCommand, Source: "built-in"}
 	for _, u := range a.Unknown {
 		broken = broken || isParseError(u)
 		d.Matched = append(d.Matched, u.Reason)
 	}
-	if !broken && r.who() != AI {
+	if len(a.Unknown) == 0 {
+		for i := range a.Commands {
+			c := &a.Commands[i]
+			if len(c.Argv) == 0 || c.Function {
+				continue
+			}
+			switch s, known := c.Argv[0].Text(); {
+			case !known && commandWord(c.Argv[0]) == "":
+				d.Matched = append(d.Matched, "the command name is not known: "+shown(a.Text, c.Argv[0], c.Nested))
+			case strings.ContainsAny(s, " \t\n") && !strings.Contains(s, "/"):
+				// A text that a shell may split, or nothing that exists.
+				d.Matched = append(d.Matched, "the command name holds blanks: "+quote(s))
+			}
+		}
+	}
+	if len(d.Matched) == 0 || !broken && r.who() != AI {
 		return Decision{}
 	}
-	d.Message = "What this would run cannot be known from its text: " + a.Unknown[0].Reason + "."
-	if broken {
-		d.Suggest = ""
-	}
+	d.Message = "What this would run cannot be known from its text: " + d.Matched[0] + "."
 	return d
 }

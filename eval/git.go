@@ -295,6 +295,21 @@ func (v *view) discarded() []script.Word {
 		return nil
 	}
 	ops := v.operandList(1)
+	switch l.sub {
+	case "checkout-index":
+		if !l.flag("-f") && !l.flag("--force") {
+			return nil
+		}
+		if l.flag("-a") || l.flag("--all") {
+			return []script.Word{script.Lit(".")}
+		}
+		return ops
+	case "rm":
+		if !l.flag("-f") && !l.flag("--force") || l.flag("--cached") || l.flag("-n") || l.flag("--dry-run") {
+			return nil // git refuses to remove what differs
+		}
+		return ops
+	}
 	if l.sub == "restore" {
 		if (l.flag("-S") || l.flag("--staged")) && !l.flag("-W") && !l.flag("--worktree") {
 			return nil

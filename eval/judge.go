@@ -49,11 +49,37 @@ func (h *hit) rank() int {
 // the word may be what the rule names, a deny becomes a question for agents;
 // for people it is left to the shim, which sees the real argv.
 func (r *Rules) Judge(a *script.Analysis, i int) Decision {
-	var d Decision
 	if i < 0 || i >= len(a.Commands) {
-		return d
+		return Decision{}
 	}
 	v := newView(r, a, i)
+	d := r.judgeView(a, v)
+	for _, inner := range v.inner() {
+		d = stricter(d, r.judgeInner(inner))
+	}
+	return d
+}
+
+// stricter joins two decisions about one command.
+func stricter(a, b Decision) Decision {
+	if b.Action > a.Action {
+		a, b = b, a
+	}
+	a.Notes = append(a.Notes, b.Notes...)
+	a.Problems = append(a.Problems, b.Problems...)
+	return a
+}
+
+// judgeInner judges all commands of an analysis as one.
+func (r *Rules) judgeInner(a *script.Analysis) (d Decision) {
+	for i := range a.Commands {
+		d = stricter(d, r.judgeView(a, newView(r, a, i)))
+	}
+	return stricter(d, r.JudgeUnknown(a))
+}
+
+func (r *Rules) judgeView(a *script.Analysis, v *view) Decision {
+	var d Decision
 	j := judging{r: r, v: v, d: &d}
 	if r.builtin != nil {
 		j.source(r.builtin, nil)
@@ -100,18 +126,14 @@ type judging struct {
 func (j *judging) source(b *blob, s *source) {
 	keys, n := j.v.keys()
 	have := j.v.have()
-	var picked [64]entry
+	var picked [24]entry
 	entries := picked[:0]
 	for _, k := range keys[:n] {
 		if k == "" {
 			continue
 		}
-		err := b.lookup(k, func(e entry) {
-			if e.needs&^have == 0 && (s != nil || j.r.packOn(e.pack)) {
-				entries = append(entries, e)
-			}
-		})
-		if err != nil && s != nil {
+		var err error
+		if entries, err = b.lookup(k, have, entries); err != nil && s != nil {
 			j.damaged(s)
 			return
 		}
@@ -122,6 +144,9 @@ func (j *judging) source(b *blob, s *source) {
 	for k, e := range entries {
 		if k > 0 && e.ord == entries[k-1].ord {
 			continue // found under several keys
+		}
+		if s == nil && !j.r.packOn(e.pack) {
+			continue
 		}
 		rule, err := b.rule(e, false)
 		if err != nil {
@@ -164,7 +189,7 @@ func (j *judging) try(rule *rule, s *source) {
 			}
 		}
 	}
-	if j.best != nil && h.rank() <= j.best.rank() && len(rule.conditions) == 0 {
+	if j.best != nil && (h.rank() < j.best.rank() || h.rank() == j.best.rank() && !h.restates(j.best)) && len(rule.conditions) == 0 {
 		return // cannot change the verdict
 	}
 	if context != "" && context != j.r.who() {
@@ -189,9 +214,16 @@ func (j *judging) try(rule *rule, s *source) {
 		j.cond = append(j.cond, &h)
 		return
 	}
-	if j.best == nil || h.rank() > j.best.rank() {
+	if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && h.restates(j.best) {
 		j.best = &h
 	}
+}
+
+// restates reports whether h is a rule of a file that goes by the name of the
+// built-in rule that b is: a user who writes down a built-in rule in their own
+// words wants to read those words. It never makes a verdict milder.
+func (h *hit) restates(b *hit) bool {
+	return h.source != nil && b.source == nil && h.rule.name == b.rule.name
 }
 
 func (o *override) apply(h *hit, context *Context) {
@@ -218,7 +250,7 @@ func (o *override) apply(h *hit, context *Context) {
 func (j *judging) decide() {
 	var open []*hit
 	for _, h := range j.cond {
-		if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && h.seq < j.best.seq {
+		if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && (h.seq < j.best.seq || h.restates(j.best)) {
 			open = append(open, h)
 		}
 	}
@@ -294,6 +326,7 @@ func (j *judging) fill(h *hit) {
 			cmd += " " + v.args
 		}
 		d.Redirect, _ = expandRedirect(h.rule.redirect, cmd, dir, j.r.o.Paths.User, args, known)
+		d.RedirectBefore, d.RedirectAfter = aroundArgs(h.rule.redirect, cmd, dir, j.r.o.Paths.User, known)
 	}
 }
 

@@ -22,7 +22,11 @@ type tpath struct {
 	rootless bool
 	unknown  bool // some part is not known
 	glob     bool
-	slash    bool // written with a trailing slash
+	// home says where the path goes on below the home directory: the number of
+	// the home's components; homeOutside when it does not lie there.
+	home  homeIndex
+	base  int  // how many components are those of the working directory
+	slash bool // written with a trailing slash
 	// ifEmpty is the path should the unknown parts be empty; nil when nothing
 	// is unknown or nothing would be left.
 	ifEmpty *tpath
@@ -31,11 +35,45 @@ type tpath struct {
 	others []tpath
 }
 
+// homeIndex is an index of components; the zero value says that it was not
+// worked out.
+type homeIndex int
+
+const homeOutside homeIndex = -1
+
+// findHome works home out for a path whose beginning is literal.
+func (p *tpath) findHome(home string) {
+	if home == "" || p.rootless {
+		return
+	}
+	n := 0
+	rp := rulePath{rest: home}
+	for it := rp.iter(); ; n++ {
+		want, ok := it.next()
+		if !ok {
+			p.home = homeIndex(n)
+			return
+		}
+		if n >= len(p.comps) {
+			p.home = homeOutside
+			return
+		}
+		c := &p.comps[n]
+		if c.glob || c.unknown {
+			return
+		}
+		if c.text != want {
+			p.home = homeOutside
+			return
+		}
+	}
+}
+
 // pathOf reads a word as a path. dir is the working directory, empty when it
 // is not known.
 func (v *view) pathOf(w script.Word, dir string) tpath {
 	p := v.buildPath(w, dir, false)
-	if p.unknown || p.rootless {
+	if (p.unknown || p.rootless) && !v.mustBeSet(w) {
 		if e := v.buildPath(w, dir, true); !e.rootless && (len(e.comps) > 0 || startsAtRoot(w)) {
 			p.ifEmpty = &e
 		} else if p.rootless && !p.unknown && allGlob(p.comps) {
@@ -71,6 +109,14 @@ func (v *view) alternatives(w script.Word, dir string) []tpath {
 	return out
 }
 
+// mustBeSet says that the shell stops rather than let a part be empty: ${X:?}.
+func (v *view) mustBeSet(w script.Word) bool {
+	if v.c.Nested || w.Span.Start < 0 || w.Span.Start >= w.Span.End || w.Span.End > len(v.a.Text) {
+		return false
+	}
+	return strings.Contains(v.a.Text[w.Span.Start:w.Span.End], ":?")
+}
+
 // startsAtRoot says that a word begins with / if its unknown parts are empty.
 func startsAtRoot(w script.Word) bool {
 	for _, p := range w.Parts {
@@ -95,6 +141,7 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 		case cur.text == ".." && !cur.glob && !cur.unknown:
 			if n := len(p.comps); n > 0 {
 				p.comps = p.comps[:n-1]
+				p.base = min(p.base, n-1)
 			}
 		default:
 			p.comps = append(p.comps, cur)
@@ -123,6 +170,7 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 				p.comps = append(p.comps, comp{text: c})
 			}
 		}
+		p.base = len(p.comps)
 	}
 	text := func(s string, glob bool) {
 		if s == "" {
@@ -158,9 +206,11 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 		case script.TempPath:
 			text(v.r.tempDir()+"/tmp.XXXXXXXXXX", false)
 		default:
-			if part.Kind == script.Variable && v.r.o.Paths.User != "" && part.Name == "HOME" {
-				text(v.r.o.Paths.User, false)
-				continue
+			if part.Kind == script.Variable {
+				if home := v.r.homeOf(part.Name); home != "" {
+					text(home, false)
+					continue
+				}
 			}
 			if empty {
 				continue
@@ -183,15 +233,15 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 // allGlob says that the components are patterns that match everything: *, .*,
 // .[!.]* and the like.
 func allGlob(cs []comp) bool {
-	for _, c := range cs {
-		if !matchesAll(c) {
+	for i := range cs {
+		if !matchesAll(&cs[i]) {
 			return false
 		}
 	}
 	return len(cs) > 0
 }
 
-func matchesAll(c comp) bool {
+func matchesAll(c *comp) bool {
 	if c.unknown || !c.glob {
 		return false
 	}
@@ -238,6 +288,21 @@ func exactPath(s string) tpath {
 		}
 	}
 	return p
+}
+
+// homeOf is the home directory that $HOME or ~user stands for; empty for
+// other variables.
+func (r *Rules) homeOf(variable string) string {
+	user, tilde := strings.CutPrefix(variable, "~")
+	switch {
+	case variable == "HOME" || tilde && (user == "" || r.o.Paths.User != "" && user == baseName(r.o.Paths.User)):
+		return r.o.Paths.User
+	case !tilde || strings.Trim(user, "+-0123456789") == "": // ~+ ~- ~1 are the shell's
+		return ""
+	case user == "root":
+		return "/root"
+	}
+	return "/home/" + user
 }
 
 func (r *Rules) tempDir() string {

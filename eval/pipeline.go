@@ -26,7 +26,7 @@ func (v *view) neighbour(names []string, down bool) string {
 			}
 			seen[k] = true
 			queue = append(queue, k)
-			if name := v.named(k, names, down); name != "" {
+			if name := v.neighbourNamed(k, names, down); name != "" {
 				return name
 			}
 			// A wrapper hands its input to the command inside it.
@@ -34,7 +34,7 @@ func (v *view) neighbour(names []string, down bool) string {
 				if v.a.Commands[inner].TailOf == k && inner != k && !seen[inner] {
 					seen[inner] = true
 					queue = append(queue, inner)
-					if name := v.named(inner, names, down); name != "" {
+					if name := v.neighbourNamed(inner, names, down); name != "" {
 						return name
 					}
 				}
@@ -44,7 +44,7 @@ func (v *view) neighbour(names []string, down bool) string {
 	return ""
 }
 
-func (v *view) named(k int, names []string, down bool) string {
+func (v *view) neighbourNamed(k int, names []string, down bool) string {
 	c := &v.a.Commands[k]
 	if len(c.Argv) == 0 {
 		return ""

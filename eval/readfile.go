@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/config"
 )
 
 // fileID tells whether a file is still the one that was read.
@@ -49,9 +51,17 @@ func statSource(path string, kind sourceKind) (fileID, error) {
 	case err == unix.ENOENT || err == unix.ENOTDIR:
 		return fileID{}, fs.ErrNotExist
 	case err != nil:
-		return fileID{}, &fileError{"cannot be read: " + err.Error(), "make it readable: chmod u+r " + quote(path), err}
+		return fileID{}, &fileError{"cannot be read: " + err.Error(), mendRead(path, err), err}
 	}
 	return idOf(&st), checkStat(path, &st, kind)
+}
+
+// mendRead says what to do about a file that cannot be read.
+func mendRead(path string, err error) string {
+	if fix := config.MendFile(path, err); fix != "" {
+		return fix
+	}
+	return "see: /bin/ls -ld " + quote(path)
 }
 
 func checkStat(path string, st *unix.Stat_t, kind sourceKind) error {
@@ -60,9 +70,9 @@ func checkStat(path string, st *unix.Stat_t, kind sourceKind) error {
 	case unix.S_IFLNK:
 		return &fileError{msg: "is a symbolic link, which a repository's rules must not be", fix: "replace it by the file itself"}
 	case unix.S_IFDIR:
-		return &fileError{msg: "is a directory", fix: "move it away: mv " + quote(path) + " " + quote(path+".old")}
+		return &fileError{msg: "is a directory", fix: "move it away: /bin/mv " + quote(path) + " " + quote(path+".old")}
 	default:
-		return &fileError{msg: "is not a regular file", fix: "remove it: rm " + quote(path)}
+		return &fileError{msg: "is not a regular file", fix: "remove it: /bin/rm " + quote(path)}
 	}
 	if st.Size > MaxFileSize {
 		return &fileError{msg: fmt.Sprintf("has more than %d bytes", MaxFileSize), fix: "split it, or remove rules"}
@@ -74,7 +84,7 @@ func checkStat(path string, st *unix.Stat_t, kind sourceKind) error {
 		return &fileError{msg: fmt.Sprintf("belongs to another user (uid %d)", st.Uid), fix: fmt.Sprintf("sudo chown %d %s", os.Geteuid(), quote(path))}
 	}
 	if st.Mode&0o022 != 0 {
-		return &fileError{msg: "can be changed by other users", fix: "chmod go-w " + quote(path)}
+		return &fileError{msg: "can be changed by other users", fix: "/bin/chmod go-w " + quote(path)}
 	}
 	return nil
 }
@@ -91,7 +101,7 @@ func readSource(path string, kind sourceKind) ([]byte, fileID, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fileID{}, fs.ErrNotExist
 		}
-		return nil, fileID{}, &fileError{"cannot be read: " + errors.Unwrap(err).Error(), "make it readable: chmod u+r " + quote(path), err}
+		return nil, fileID{}, &fileError{"cannot be read: " + errors.Unwrap(err).Error(), mendRead(path, err), err}
 	}
 	defer f.Close()
 	var st unix.Stat_t

@@ -30,6 +30,12 @@ func (v *view) isScratch(p tpath) bool {
 	return false
 }
 
+// isTempDir says that the path is a directory for temporary files itself.
+func (v *view) isTempDir(p tpath) bool {
+	s, ok := p.exact()
+	return ok && (s == "/tmp" || s == "/var/tmp" || s == "/dev/shm" || s == "/private/tmp" || s == v.r.tempDir())
+}
+
 // below says that the path lies in directory d and is not d itself.
 func (p tpath) below(d string) bool { return p.inside(d, false) }
 
@@ -248,8 +254,8 @@ func (v *view) recoverableFile(file string, t *target) bool {
 		return false
 	}
 	x, known := v.r.index(top)
-	if !known {
-		return v.cleanByGit(top, file, t.kind)
+	if !known || t.staged && x != nil && len(x.find(relTo(top, file))) > 0 {
+		return v.cleanByGit(top, file, t)
 	}
 	rel := relTo(top, file)
 	entries := x.find(rel)
@@ -258,11 +264,11 @@ func (v *view) recoverableFile(file string, t *target) bool {
 			return t.kind == accDiscard // git touches only what it tracks
 		}
 		if len(entries) > maxWalk {
-			return v.cleanByGit(top, file, t.kind)
+			return v.cleanByGit(top, file, t)
 		}
 		for i := range entries {
 			if clean, exists := x.clean(&entries[i]); exists && !clean {
-				return v.mayBeFiltered(top) && v.cleanByGit(top, file, t.kind)
+				return v.mayBeFiltered(top) && v.cleanByGit(top, file, t)
 			}
 		}
 		return true
@@ -319,7 +325,8 @@ func (v *view) mayBeFiltered(top string) bool {
 }
 
 // cleanByGit asks git.
-func (v *view) cleanByGit(top, file string, kind accessKind) bool {
+func (v *view) cleanByGit(top, file string, t *target) bool {
+	kind := t.kind
 	place := v.r.indexes[top].place
 	place.dir = top
 	untracked := "all"
@@ -339,7 +346,7 @@ func (v *view) cleanByGit(top, file string, kind accessKind) bool {
 		if len(line) < 4 {
 			continue
 		}
-		if line[1] != ' ' { // staged only: git holds the content
+		if line[1] != ' ' || t.staged { // staged only: git holds the content
 			return false
 		}
 	}
@@ -364,6 +371,7 @@ func (v *view) resolve(t *target) {
 		dir = t.dir
 	}
 	t.path = v.pathOf(t.word, dir)
+	t.path.findHome(v.r.o.Paths.User)
 	if v.c.Remote != "" {
 		return
 	}

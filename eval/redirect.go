@@ -194,3 +194,20 @@ func expandRedirect(words []redirectWord, cmd, dir, home string, args []string, 
 	}
 	return argv, true
 }
+
+// aroundArgs returns the words of a redirect before and behind $ARGS. before is
+// nil when the redirect does not hold $ARGS, or needs words that are not known.
+func aroundArgs(words []redirectWord, cmd, dir, home string, known bool) (before, after []string) {
+	for i, w := range words {
+		if !w.args {
+			continue
+		}
+		b, okB := expandRedirect(words[:i], cmd, dir, home, nil, known)
+		a, okA := expandRedirect(words[i+1:], cmd, dir, home, nil, known)
+		if okB && okA {
+			return b, a
+		}
+		return nil, nil
+	}
+	return nil, nil
+}

@@ -19,14 +19,35 @@ func isParseError(u script.Unknown) bool {
 //	unseen:  the output of any other command, but for well-known generators
 //	         of shell settings (ssh-agent -s) and files shown as they are (cat)
 func (v *view) runsCode(kinds []string, note func(string, ...any)) bool {
-	if len(v.c.FedBy) == 0 || v.c.Stdin != nil && v.c.Stdin.Known() || !readsCode(v.c) {
+	if len(v.c.FedBy) == 0 || !readsCode(v.c) {
 		return false
 	}
 	kind, from := v.codeOrigin()
+	if kind == "literal" {
+		if v.readsSubstitution() {
+			return false // bash <(echo ...): the analysis has read it
+		}
+		kind = "unseen" // but for what the analysis has read, below
+	}
+	if kind == "unseen" && v.c.Stdin != nil && v.c.Stdin.Known() {
+		return false // it is seen: the analysis reads it
+	}
 	for _, k := range kinds {
 		if k == kind {
 			note("the code comes from %s", from)
 			return true
+		}
+	}
+	return false
+}
+
+// readsSubstitution says that the code is in a process substitution: <(...).
+func (v *view) readsSubstitution() bool {
+	for _, w := range v.words(1) {
+		for _, p := range w.Parts {
+			if p.Kind == script.Output && strings.HasPrefix(p.Name, "<(") {
+				return true
+			}
 		}
 	}
 	return false
@@ -67,18 +88,23 @@ func rankOrigin(kind string) int {
 		return 2
 	case "unseen":
 		return 1
+	case "literal":
+		return 1
 	}
 	return 0
 }
 
-// producer says what kind of text a command puts out; empty for text that is
-// in a file or in the command line itself.
+// producer says what kind of text a command puts out: literal for what stands
+// in the line itself, empty for what is in a file of the project.
 func (v *view) producer() string {
 	l := &v.line
 	first := func() string {
 		s := ""
 		l.operands(0, func(i int) bool { s, _ = l.words[i].Text(); return false })
 		return s
+	}
+	if v.c.Remote != "" {
+		return "fetched"
 	}
 	switch l.name {
 	case "curl", "wget", "http", "https", "xh", "aria2c", "nc", "ncat", "netcat", "socat", "lynx", "w3m", "ftp", "telnet", "fetch":
@@ -105,25 +131,27 @@ func (v *view) producer() string {
 		if l.flag("-d") {
 			return "decoded"
 		}
-	case "uudecode", "rot13", "rev":
+	case "uudecode", "rot13":
 		return "decoded"
 	case "gpg", "gpg2", "age":
 		if l.flag("-d") || l.flag("--decrypt") {
 			return "decoded"
 		}
-	case "tr":
-		return "decoded"
+	case "tr", "rev":
+		return "unseen"
 	case "gunzip", "zcat", "gzip", "xz", "unxz", "bunzip2", "zstd", "tar", "unzip", "funzip", "bzcat", "xzcat":
 		return "unseen"
-	case "cat", "head", "tail", "tee", "tac", "less", "more", "pv", "stdbuf", "envsubst", "sudo", "env", "time", "timeout", "command", "builtin", "nice":
-		return "" // passes on what it is given, or a file
+	case "cat", "head", "tail", "tee", "tac", "less", "more", "pv":
+		return v.passesOn()
+	case "stdbuf", "envsubst", "sudo", "env", "time", "timeout", "command", "builtin", "nice":
+		return "" // the command inside is judged
 	case "echo", "printf":
 		for _, w := range v.words(1) {
 			if !w.Known() && !hasOutput(w) {
 				return "unseen"
 			}
 		}
-		return ""
+		return "literal"
 	case "git":
 		if l.sub == "show" || l.sub == "cat-file" || l.sub == "config" {
 			return "" // what the repository holds
@@ -133,6 +161,32 @@ func (v *view) producer() string {
 		return ""
 	}
 	return "unseen"
+}
+
+// passesOn is the kind of text that cat and its like put out: a file of the
+// project can be read beforehand, one that is not known, or is scratch, has
+// not been.
+func (v *view) passesOn() string {
+	for _, r := range v.c.Redirects {
+		if s, _ := leading(r.Target); r.Op == "<" && (strings.HasPrefix(s, "/dev/tcp/") || strings.HasPrefix(s, "/dev/udp/")) {
+			return "fetched"
+		}
+	}
+	n := 0
+	kind := ""
+	for _, w := range v.operandList(0) {
+		n++
+		if p := v.pathOf(w, v.dir); !w.Known() && !hasOutput(w) || v.isScratch(p) {
+			kind = "unseen"
+		}
+	}
+	if v.c.Stdin != nil && n == 0 || v.c.Stdin != nil && v.line.name == "tee" {
+		return "literal"
+	}
+	if n == 0 && len(v.c.FedBy) == 0 && v.c.Stdin == nil && len(v.c.Redirects) == 0 {
+		return "unseen" // whatever is typed
+	}
+	return kind
 }
 
 // generator recognises programs that are known to print settings for a shell.

@@ -155,26 +155,14 @@ func named(rule string) string {
 	return fmt.Sprintf(" (rule %s)", rule)
 }
 
-// ruleName checks a name. Names with a slash are the packs' own, so that a
-// user's rule can never collide with a built-in one.
+// ruleName checks a name. The packs' rules have plain names too, so that a pack
+// can be copied into a user's file and changed there.
 func (s *schema) ruleName(n *yaml.Node) string {
 	name, ok := s.str(n, "name")
 	if !ok {
 		return ""
 	}
-	word, isPack := name, false
-	if pack, rest, found := strings.Cut(name, "/"); found && s.kind == fromPack {
-		isPack = pack == s.pack
-		word = rest
-	}
-	if s.kind == fromPack && !isPack {
-		s.bad(n, "name it "+s.pack+"/"+name, "a rule of a pack is named PACK/NAME, not %q", name)
-	}
-	if strings.Contains(word, "/") {
-		s.bad(n, "write - in place of /", "rule name %q: names with / belong to the built-in packs (change one with overrides:)", name)
-		return name
-	}
-	if len(name) > 100 || !plainName(word) {
+	if len(name) > 100 || !plainName(name) {
 		s.bad(n, "use letters, digits, dots, - and _, beginning with a letter or digit", "%q cannot be a rule name", name)
 	}
 	return name
@@ -292,7 +280,7 @@ func (s *schema) exampleLines(n *yaml.Node) []example {
 
 func (s *schema) overrides(n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		s.bad(n, "write - {name: git/push-force, disabled: true}", "overrides must be a list, not %s", kindName(n))
+		s.bad(n, "write - {name: git-push-force, disabled: true}", "overrides must be a list, not %s", kindName(n))
 		return
 	}
 	seen := map[string]bool{}

@@ -62,7 +62,7 @@ func (s *schema) clause(n *yaml.Node, what string) clause {
 		"unknown":         func(_, v *yaml.Node) { c.unknown = s.words(v, "unknown", "operand", "option", "subcommand", "path") },
 		"assigns":         list(&c.assigns),
 		"is": func(_, v *yaml.Node) {
-			c.is = s.words(v, "is", "fork_bomb", "network_shell", "bare_shell", "without_shims")
+			c.is = s.words(v, "is", "fork_bomb", "network_shell", "bare_shell", "without_shims", "temporary_path", "redefined")
 		},
 		"mounts":    paths(&c.mounts),
 		"program":   regex(&c.program),

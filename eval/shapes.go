@@ -11,6 +11,8 @@ import (
 //	fork_bomb      a function that pipes itself into itself
 //	network_shell  a shell whose streams are a network connection
 //	bare_shell     a shell or interpreter that reads commands from nowhere known
+//	temporary_path PATH gets a temporary or relative directory in front
+//	redefined      the command is a function of the text that hides a program
 //	without_shims  PATH is set to directories that are not safeshell's
 func (v *view) is(shapes []string, note func(string, ...any)) bool {
 	for _, s := range shapes {
@@ -24,6 +26,10 @@ func (v *view) is(shapes []string, note func(string, ...any)) bool {
 			found = v.bareShell()
 		case "without_shims":
 			found = v.withoutShims()
+		case "temporary_path":
+			found = v.temporaryPath()
+		case "redefined":
+			found = v.redefined()
 		}
 		if found {
 			note("%s", strings.ReplaceAll(s, "_", " "))
@@ -31,6 +37,21 @@ func (v *view) is(shapes []string, note func(string, ...any)) bool {
 		}
 	}
 	return false
+}
+
+// shapeNeeds is what a command must have for a shape.
+func shapeNeeds(shape string) needs {
+	switch shape {
+	case "fork_bomb":
+		return needFunction | needPipe
+	case "redefined":
+		return needFunction
+	case "network_shell":
+		return needRedirect
+	case "without_shims", "temporary_path":
+		return needAssign
+	}
+	return 0
 }
 
 // forkBomb looks for NAME() { NAME | NAME & } in the text.
@@ -83,33 +104,97 @@ func (v *view) networkShell() bool {
 }
 
 func (v *view) bareShell() bool {
+	if (v.line.name == "." || v.line.name == "source") && len(v.c.Argv) > 1 {
+		return isStdin(v.c.Argv[1]) && len(v.c.FedBy) == 0 && v.c.Stdin == nil && len(v.c.Redirects) == 0
+	}
 	if !isShell(v.line.name) && !strings.HasPrefix(v.line.name, "python") {
 		return false
 	}
 	if len(v.c.FedBy) > 0 || v.c.Stdin != nil || v.line.flag("-c") {
 		return false
 	}
+	ops := v.operandList(0)
+	if len(ops) > 0 && isShell(v.line.name) {
+		if s, _ := ops[0].Text(); strings.HasPrefix(s, "/dev/fd/") || strings.HasPrefix(s, "/proc/self/fd/") {
+			return true
+		}
+	}
 	for _, r := range v.c.Redirects {
-		if strings.HasPrefix(r.Op, "<") {
+		switch {
+		case r.Op == "<" && len(ops) == 0 && isShell(v.line.name) && v.isScratch(v.pathOf(r.Target, v.dir)):
+			return true // a file that somebody has just put there
+		case strings.HasPrefix(r.Op, "<"):
 			return false
 		}
 	}
 	if !isShell(v.line.name) {
 		// python alone is a console that an agent leaves at once; python - waits.
-		ops := v.operandList(0)
 		return len(ops) > 0 && isStdin(ops[0]) && !v.line.flag("-m")
 	}
 	if v.line.flag("-s") {
 		return true
 	}
-	ops := v.operandList(0)
 	return len(ops) == 0 || isStdin(ops[0])
+}
+
+// pathValues calls f with each value that the command gives to PATH.
+func (v *view) pathValues(f func(script.Word)) {
+	for _, a := range v.c.Assigns {
+		if a.Name == "PATH" {
+			f(a.Value)
+		}
+	}
+	switch v.line.name {
+	case "export", "declare", "typeset", "env":
+		for _, w := range v.words(1) {
+			if s, _ := leading(w); strings.HasPrefix(s, "PATH=") {
+				f(cutWord(w, len("PATH=")))
+			}
+		}
+	}
+}
+
+// temporaryPath says that programs would be looked for in a temporary or
+// relative directory before the usual ones.
+func (v *view) temporaryPath() bool {
+	found := false
+	v.pathValues(func(w script.Word) {
+		s, _ := leading(w)
+		for i, d := range strings.Split(s, ":") {
+			if i == strings.Count(s, ":") && !w.Known() && d == "" {
+				break // what follows is not known: mostly $PATH
+			}
+			if d == "" || d[0] != '/' && len(w.Parts) > 0 && w.Parts[0].Kind == script.Literal || v.isScratch(exactPath(d)) && d[0] == '/' {
+				found = true
+			}
+			if strings.HasPrefix(d, "/usr/") || d == "/bin" {
+				break
+			}
+		}
+	})
+	return found
+}
+
+// redefined says that the command is a function which the text itself defines
+// in place of a program that rules look after.
+func (v *view) redefined() bool {
+	if !v.c.Function || len(v.c.Argv) == 0 {
+		return false
+	}
+	switch s, _ := v.c.Argv[0].Text(); s {
+	case "rm", "git", "sudo", "cd", "mv", "cp", "dd", "chmod", "chown", "kill", "docker", "kubectl", "terraform", "find", "source", "eval", "safeshell", "trash":
+		return true
+	}
+	return false
 }
 
 // withoutShims says that PATH is replaced by a value that has neither the old
 // PATH nor the shims in it.
 func (v *view) withoutShims() bool {
 	shims := v.r.o.Paths.Shims
+	if shims == "" || !strings.Contains(v.r.getenv("PATH"), shims) {
+		return false // they are not in PATH as it is
+	}
 	drops := func(w script.Word) bool {
 		for _, p := range w.Parts {
 			if p.Kind == script.Variable && p.Name == "PATH" {
@@ -127,20 +212,9 @@ func (v *view) withoutShims() bool {
 		}
 		return true
 	}
-	for _, a := range v.c.Assigns {
-		if a.Name == "PATH" && drops(a.Value) {
-			return true
-		}
-	}
-	switch v.line.name {
-	case "export", "declare", "typeset", "env":
-		for _, w := range v.words(1) {
-			if s, _ := leading(w); strings.HasPrefix(s, "PATH=") && drops(cutWord(w, len("PATH="))) {
-				return true
-			}
-		}
-	}
-	return false
+	found := false
+	v.pathValues(func(w script.Word) { found = found || drops(w) })
+	return found
 }
 
 // mounts evaluates the key mounts: a directory of the machine that a container

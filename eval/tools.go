@@ -154,7 +154,11 @@ func toolOf(name string) tool {
 		return tool{sub: true, values: "-s -C -m -t --stack --cwd --message --target --config-file --parallel --color"}
 	case "aws":
 		return tool{sub: true, values: "--profile --region --output --query --endpoint-url --color --cli-read-timeout --bucket --key --name --instance-ids --db-instance-identifier --stack-name --function-name --table-name --secret-id --policy-arn --role-name --user-name --group-name --exclude --include --acl --prefix --cluster --service --cluster-name --vpc-id --volume-id --snapshot-id --cli-input-json --final-db-snapshot-identifier --recovery-window-in-days"}
-	case "gcloud", "gsutil", "bq":
+	case "gsutil":
+		return tool{sub: true, values: "-o -h -u"}
+	case "migrate":
+		return tool{sub: true, longDash: true, values: "-path -database -source -verbose-never"}
+	case "gcloud", "bq":
 		return tool{sub: true, values: "--project --zone --region --account --format --filter --configuration --location --impersonate-service-account --quiet-level --limit --sort-by --type --machine-type --image --cluster --namespace -h -o -m --member --role --version --data-file"}
 	case "az":
 		return tool{sub: true, values: "-g -n -l -o -s --resource-group --name --location --output --subscription --query --ids --vault-name --account-name --container-name --server --cluster-name --type --sku --tags --template-file --parameters"}
@@ -200,7 +204,9 @@ func toolOf(name string) tool {
 		return tool{stops: true, values: "-h -p -a -n -u -s -r -i --user --pass --eval"}
 	case "mongo", "mongosh":
 		return tool{values: "--eval --host --port -u -p --username --password --authenticationDatabase --file -f"}
-	case "kill", "pkill", "killall":
+	case "kill", "skill":
+		return tool{longDash: true, values: "-s -n -q --signal --queue"}
+	case "pkill", "killall", "pgrep":
 		return tool{values: "-s -u -g -P -t -U -G --signal --user --euid --uid --group --parent --terminal --session"}
 	case "crontab":
 		return tool{values: "-u"}
@@ -334,5 +340,5 @@ func dockerValues(sub string) string {
 	case "ps", "images", "volume", "network", "system", "inspect":
 		return "-f -n --filter --format --type --driver -d --opt -o --label --subnet --gateway"
 	}
-	return "-f --filter --format"
+	return "--filter --format"
 }

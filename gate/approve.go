@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +41,8 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 	if err != nil {
 		return g.cannotAsk(req, v, e, err)
 	}
-	if rule, ok := s.TakePass(g.passKey(req, caller)); ok && (rule == v.Rule || req.Argv == nil) {
+	if g.passed(s, req, j, caller, v.Rule) {
+		g.passDown(req, j, caller)
 		return grant("passed", "answered above")
 	}
 	if dec, ok := s.TakeLateAnswer(key); ok {
@@ -79,7 +81,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller, key spool.Key, grants *spool.Grants, dec spool.Decision) Verdict {
 	e.by, e.id = dec.By, dec.ID
 	e.choice = dec.Choice
-	if dec.Reason != "" {
+	if dec.Choice != 0 {
 		e.reason = dec.Reason
 	}
 	switch dec.Verdict {
@@ -116,7 +118,8 @@ func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller,
 }
 
 func (g *Gate) cannotAsk(req Request, v Verdict, e entry, err error) Verdict {
-	if g.Config().FailOpen() {
+	// An answer in doubt is a denial; only what could not be asked may run open.
+	if g.Config().FailOpen() && !errors.Is(err, spool.ErrTampered) && !errors.Is(err, spool.ErrGone) {
 		if v.Kind != Replace {
 			v.Kind = Run
 		}
@@ -195,10 +198,22 @@ func (g *Gate) passDown(req Request, j judgement, caller Caller) {
 		return
 	}
 	put := func(k spool.Key, rule string) { _ = s.PutPass(k, rule, passTTL) }
-	if req.Layer == Hook && req.Argv == nil {
-		// The wrapper below sees the same line.
-		put(g.passKey(req, caller), j.worst.Rule)
+	for _, p := range g.askedCommands(req, j, caller) {
+		put(p.key, p.rule)
 	}
+}
+
+// askedCommand is a command of a line that a human has to allow, as the layer
+// below will know it.
+type askedCommand struct {
+	key  spool.Key
+	rule string
+}
+
+// askedCommands returns the commands below req whose argv and directory are
+// wholly known and that the layer below would ask about.
+func (g *Gate) askedCommands(req Request, j judgement, caller Caller) []askedCommand {
+	var out []askedCommand
 	for i, jd := range j.all {
 		if jd.Decision.Action != eval.RequireApproval && !(jd.Decision.Action == eval.Deny && jd.Decision.AllowOverride) {
 			continue
@@ -214,8 +229,38 @@ func (g *Gate) passDown(req Request, j judgement, caller Caller) {
 		if !ok {
 			continue
 		}
-		put(g.passKey(Request{Argv: argv, Dir: dir}, caller), jd.Decision.Rule)
+		out = append(out, askedCommand{g.passKey(Request{Argv: argv, Dir: dir}, caller), jd.Decision.Rule})
 	}
+	return out
+}
+
+// passed takes what a higher layer has left for this request: a pass for the
+// argv itself, or for every command of the line that would be asked about. A
+// hook and the wrapper see different texts around the same commands.
+func (g *Gate) passed(s *spool.Spool, req Request, j judgement, caller Caller, rule string) bool {
+	if req.Argv != nil {
+		r, ok := s.TakePass(g.passKey(req, caller))
+		return ok && r == rule
+	}
+	asked := 0
+	for _, jd := range j.all {
+		if jd.Decision.Action == eval.RequireApproval || jd.Decision.Action == eval.Deny && jd.Decision.AllowOverride {
+			asked++
+		}
+	}
+	commands := g.askedCommands(req, j, caller)
+	if asked == 0 || len(commands) != asked || j.worst.Rule == eval.UnanalysedCommand {
+		return false
+	}
+	for i, c := range commands {
+		if r, ok := s.TakePass(c.key); !ok || r != c.rule {
+			for _, back := range commands[:i] {
+				_ = s.PutPass(back.key, back.rule, passTTL)
+			}
+			return false
+		}
+	}
+	return true
 }
 
 func knownArgv(c script.Command) ([]string, bool) {

@@ -22,34 +22,54 @@ type marker struct {
 	name    string
 	value   string // exact value wanted; empty: any value but ""
 	session string // variable that holds the session's id
+	// and with andValue must hold too where name alone proves nothing.
+	and, andValue string
 }
 
 // markers, the most telling first.
 var markers = []marker{
-	{"claude-code", "CLAUDECODE", "", "CLAUDE_CODE_SESSION_ID"},
-	{"claude-code", "CLAUDE_CODE_CHILD_SESSION", "", "CLAUDE_CODE_SESSION_ID"},
-	{"codex", "CODEX_CI", "", "CODEX_SESSION_ID"},
-	{"codex", "CODEX_THREAD_ID", "", "CODEX_SESSION_ID"},
-	{"codex", "CODEX_SANDBOX", "", "CODEX_SESSION_ID"},
-	{"copilot", "COPILOT_CLI", "", "COPILOT_AGENT_SESSION_ID"},
-	{"copilot", "COPILOT_AGENT_SESSION_ID", "", "COPILOT_AGENT_SESSION_ID"},
-	{"cursor", "CURSOR_AGENT", "", "CURSOR_TRACE_ID"},
-	{"qwen", "QWEN_CODE", "", "QWEN_CODE_SESSION_ID"},
-	{"gemini", "GEMINI_CLI", "", ""},
-	{"opencode", "OPENCODE", "", ""},
-	{"crush", "CRUSH", "", ""},
-	{"cline", "CLINE_ACTIVE", "", ""},
-	{"cline", "CLINE_CONNECTOR_CLI_LAUNCH", "", ""},
-	{"amp", "AMP_CURRENT_THREAD_ID", "", "AMP_CURRENT_THREAD_ID"},
-	{"pi", "PI_CODING_AGENT", "", ""},
-	{"goose", "GOOSE_TERMINAL", "", ""},
-	{"antigravity", "ANTIGRAVITY_AGENT", "", ""},
-	{"augment", "AUGMENT_AGENT", "", ""},
-	{"warp", "WARP_AI_AGENT", "", ""},
-	{"replit", "REPL_ID", "", ""},
-	{"windsurf", "CODEIUM_EDITOR_APP_ROOT", "", ""},
-	{"", "AI_AGENT", "", ""},
-	{"", "AGENT", "", ""},
+	{agent: "claude-code", name: "CLAUDECODE", session: "CLAUDE_CODE_SESSION_ID"},
+	{agent: "claude-code", name: "CLAUDE_CODE_CHILD_SESSION", session: "CLAUDE_CODE_SESSION_ID"},
+	{agent: "codex", name: "CODEX_CI", session: "CODEX_SESSION_ID"},
+	{agent: "codex", name: "CODEX_THREAD_ID", session: "CODEX_SESSION_ID"},
+	{agent: "codex", name: "CODEX_SANDBOX", session: "CODEX_SESSION_ID"},
+	{agent: "codex", name: "CODEX_SESSION_ID", session: "CODEX_SESSION_ID"},
+	{agent: "copilot", name: "COPILOT_CLI", session: "COPILOT_AGENT_SESSION_ID"},
+	{agent: "copilot", name: "COPILOT_AGENT_SESSION_ID", session: "COPILOT_AGENT_SESSION_ID"},
+	{agent: "cursor", name: "CURSOR_AGENT", session: "CURSOR_TRACE_ID"},
+	{agent: "qwen", name: "QWEN_CODE", session: "QWEN_CODE_SESSION_ID"},
+	{agent: "gemini", name: "GEMINI_CLI"},
+	{agent: "opencode", name: "OPENCODE"},
+	{agent: "opencode", name: "OPENCODE_PID"},
+	{agent: "crush", name: "CRUSH"},
+	{agent: "cline-vscode", name: "CLINE_ACTIVE"},
+	{agent: "cline", name: "CLINE_CONNECTOR_CLI_LAUNCH"},
+	{agent: "amp", name: "AMP_CURRENT_THREAD_ID", session: "AMP_CURRENT_THREAD_ID"},
+	{agent: "pi", name: "PI_CODING_AGENT"},
+	{agent: "goose", name: "GOOSE_TERMINAL"},
+	{agent: "antigravity", name: "ANTIGRAVITY_AGENT"},
+	{agent: "augment", name: "AUGMENT_AGENT"},
+	{agent: "warp", name: "WARP_AI_AGENT"},
+	{agent: "replit", name: "REPL_ID"},
+	{agent: "windsurf", name: "CODEIUM_EDITOR_APP_ROOT"},
+	{agent: "vscode", name: "GIT_PAGER", value: "cat", and: "TERM_PROGRAM", andValue: "vscode"},
+	{agent: "zed", name: "PAGER", value: "cat", and: "TERM_PROGRAM", andValue: "zed"},
+	{name: "AI_AGENT"},
+	{name: "AGENT"},
+}
+
+// holds reports whether the marker is in an environment.
+func (m marker) holds(getenv func(string) string) bool {
+	v := getenv(m.name)
+	return v != "" && (m.value == "" || v == m.value) && (m.and == "" || getenv(m.and) == m.andValue)
+}
+
+// AgentOf returns the agent that an environment's markers name, "" for none,
+// and its session if the environment tells it.
+func AgentOf(getenv func(string) string) (agent, session string) {
+	f := newCallerFinder(getenv)
+	f.proc = "/nonexistent" // the environment alone
+	return f.Agent(), f.session
 }
 
 // agentPrograms are process names by which agents without a marker are found
@@ -58,7 +78,7 @@ var agentPrograms = map[string]string{
 	"aider": "aider", "cline": "cline", "cn": "continue", "goose": "goose",
 	"goosed": "goose", "amp": "amp", "claude": "claude-code", "codex": "codex",
 	"gemini": "gemini", "qwen": "qwen", "opencode": "opencode", "crush": "crush",
-	"copilot": "copilot", "cursor-agent": "cursor", "kiro-cli": "kiro",
+	"copilot": "copilot", "cursor-agent": "cursor", "kiro-cli": "kiro-cli",
 	"qchat": "amazon-q", "droid": "droid", "auggie": "augment", "devin": "devin",
 }
 
@@ -103,15 +123,15 @@ func (f *callerFinder) find() {
 	f.context = eval.Human
 	for _, m := range markers {
 		v := f.getenv(m.name)
-		if v == "" || (m.value != "" && v != m.value) {
+		if !m.holds(f.getenv) {
 			continue
 		}
 		f.context, f.agent = eval.AI, m.agent
 		if f.agent == "" {
 			f.agent = agentName(v)
 		}
-		if m.session != "" && f.getenv(m.session) != "" {
-			f.session = f.agent + ":" + f.getenv(m.session)
+		if id := f.getenv(sessionVar(f.agent)); id != "" {
+			f.session = f.agent + ":" + id
 		}
 		return
 	}
@@ -202,18 +222,19 @@ func (f *callerFinder) markedAncestor() string {
 }
 
 func hasMarker(environ []byte) bool {
+	vars := map[string]string{}
 	for _, kv := range bytes.Split(environ, []byte{0}) {
-		name, v, _ := strings.Cut(string(kv), "=")
-		if v == "" {
-			continue
+		if name, v, ok := strings.Cut(string(kv), "="); ok {
+			vars[name] = v
 		}
-		if name == "SAFESHELL_CONTEXT" && v == "ai" {
+	}
+	getenv := func(n string) string { return vars[n] }
+	if vars["SAFESHELL_CONTEXT"] == "ai" {
+		return true
+	}
+	for _, m := range markers {
+		if m.holds(getenv) {
 			return true
-		}
-		for _, m := range markers {
-			if m.name == name && (m.value == "" || m.value == v) {
-				return true
-			}
 		}
 	}
 	return false
@@ -295,7 +316,7 @@ func (f *callerFinder) cheap() (ctx, agent, session string) {
 		return string(f.context), f.agent, f.fullSess
 	}
 	for _, m := range markers {
-		if v := f.getenv(m.name); v != "" && (m.value == "" || v == m.value) {
+		if m.holds(f.getenv) {
 			f.ctxOnce.Do(f.find)
 			return string(f.context), f.agent, f.session
 		}
@@ -311,11 +332,14 @@ func (f *callerFinder) cheap() (ctx, agent, session string) {
 
 // carriesSession reports whether the agent's commands have a variable with the
 // id of its session.
-func carriesSession(agent string) bool {
+func carriesSession(agent string) bool { return sessionVar(agent) != "" }
+
+// sessionVar is that variable; "" when there is none.
+func sessionVar(agent string) string {
 	for _, m := range markers {
 		if m.agent == agent && m.session != "" {
-			return true
+			return m.session
 		}
 	}
-	return false
+	return ""
 }

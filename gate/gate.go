@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -209,7 +208,7 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 		if !g.Config().FailOpen() {
 			v.Kind, v.Action, v.Rule = Stop, eval.Deny, "rules-unreadable"
 			v.Message = problemLine(*p)
-			v.Text = blockedText(v.Message, v.Rule, "")
+			v.Text = blockedText(v.Message, v.Rule, "") + g.editHint(*p)
 			v.Warnings = nil // said as the reason
 			g.journal(req, entry{action: "deny", rule: v.Rule, reason: v.Message, start: start})
 			return v
@@ -387,8 +386,8 @@ func (g *Gate) command(redirect []string) []string {
 // rewriteSpans replaces a command's word by the redirect's words in front of
 // the arguments, so that every argument stays byte for byte.
 func (g *Gate) rewriteSpans(c script.Command, d eval.Decision) ([]script.Edit, bool) {
-	before, after, ok := around(c, d)
-	if !ok || c.Argv[0].Span.End <= c.Argv[0].Span.Start {
+	before, after := d.RedirectBefore, d.RedirectAfter
+	if len(before) == 0 || c.Argv[0].Span.End <= c.Argv[0].Span.Start {
 		return nil, false
 	}
 	head := g.command(before)
@@ -398,25 +397,6 @@ func (g *Gate) rewriteSpans(c script.Command, d eval.Decision) ([]script.Edit, b
 		edits = append(edits, script.Edit{Span: script.Span{Start: end, End: end}, New: " " + script.Quote(after)})
 	}
 	return edits, true
-}
-
-// around returns the words of a redirect before and behind the command's own
-// arguments; false when the arguments do not stand in it whole and in order.
-func around(c script.Command, d eval.Decision) (before, after []string, ok bool) {
-	args := make([]string, 0, len(c.Argv))
-	for _, w := range c.Argv[1:] {
-		t, known := w.Text()
-		if !known {
-			return nil, nil, false
-		}
-		args = append(args, t)
-	}
-	for i := 1; i+len(args) <= len(d.Redirect); i++ {
-		if slices.Equal(d.Redirect[i:i+len(args)], args) {
-			return d.Redirect[:i], d.Redirect[i+len(args):], true
-		}
-	}
-	return nil, nil, false
 }
 
 // pathLosers are carriers under which the shims are not found.

@@ -39,7 +39,7 @@ func (g *Gate) journal(req Request, e entry) {
 	if e.source == "" {
 		e.source = e.decision.Source
 	}
-	if e.reason == "" {
+	if e.reason == "" && e.choice == 0 {
 		e.reason = e.decision.Message
 	}
 	je := spool.Entry{

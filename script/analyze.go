@@ -51,7 +51,7 @@ type trapCode struct {
 }
 
 func parse(text string, o Options) (res Analysis) {
-	a := &analyzer{o: o, text: text, at: Span{0, len(text)}}
+	a := &analyzer{o: o, text: text, at: Span{0, len(text)}, cmds: make([]Command, 0, 4)}
 	defer func() {
 		if r := recover(); r != nil {
 			a.unknownAt(fmt.Sprintf("the analysis failed: %v", r), Span{0, len(text)})

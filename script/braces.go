@@ -43,12 +43,13 @@ func (e *expander) braces(w *syntax.Word) [][]syntax.WordPart {
 	}
 	out := make([][]syntax.WordPart, len(words))
 	for i, us := range words {
-		out[i] = joinUnits(us)
+		out[i] = joinUnits(us, e.c.src.lang == Bash)
 	}
 	return out
 }
 
-func joinUnits(us []unit) []syntax.WordPart {
+// joinUnits makes parts of units again. To bash, $x{a,b} is $xa and $xb.
+func joinUnits(us []unit, names bool) []syntax.WordPart {
 	var parts []syntax.WordPart
 	var b []byte
 	flush := func() {
@@ -57,9 +58,18 @@ func joinUnits(us []unit) []syntax.WordPart {
 			b = b[:0]
 		}
 	}
-	for _, u := range us {
+	for i := 0; i < len(us); i++ {
+		u := us[i]
 		if u.part != nil {
 			flush()
+			if pe, ok := u.part.(*syntax.ParamExp); ok && names && pe.Short && pe.Index == nil && pe.Param != nil && isName(pe.Param.Value) {
+				name := pe.Param.Value
+				for i+1 < len(us) && us[i+1].part == nil && !us[i+1].esc && isNameByte(us[i+1].b) {
+					i++
+					name += string(us[i].b)
+				}
+				u.part = &syntax.ParamExp{Dollar: pe.Dollar, Short: true, Param: &syntax.Lit{Value: name}}
+			}
 			parts = append(parts, u.part)
 			continue
 		}

@@ -56,10 +56,6 @@ var oracleLines = []string{
 	`rec "$(printf 'a\nb\n\n')"; rec $(printf 'a\nb')`,
 	`rec $(rec inner) after`,
 	`X=$(echo hi); rec "$X"`,
-	`rec "$(cat <<'EOF'
-quoted $X text
-EOF
-)"`,
 	`X=v; read L <<EOF
 a $X b
 EOF

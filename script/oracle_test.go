@@ -80,11 +80,13 @@ func (l *lab) dir() string {
 		must(l.t, os.WriteFile(filepath.Join(d, f), []byte("line\n"), 0o644))
 	}
 	must(l.t, os.MkdirAll(filepath.Join(d, "home"), 0o755))
+	must(l.t, os.MkdirAll(d+".scr", 0o755))
 	return d
 }
 
-// run executes argv (a shell) in dir and returns what it ran.
-func (l *lab) run(dir string, argv ...string) []ran {
+// run executes argv (a shell) in dir and returns what it ran, and whether a cd
+// failed: the analysis takes it to succeed.
+func (l *lab) run(dir string, argv ...string) (rs []ran, lost bool) {
 	log := dir + ".log"
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -95,13 +97,15 @@ func (l *lab) run(dir string, argv ...string) []ran {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
+	if ctx.Err() != nil {
+		l.t.Logf("%q did not end", argv)
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		l.t.Fatalf("%q: %v", argv, err)
 	}
 	b, _ := os.ReadFile(log)
 	os.Remove(log)
-	var rs []ran
 	f := strings.Split(string(b), "\x00")
 	for i := 0; i+2 < len(f); {
 		n, err := strconv.Atoi(f[i])
@@ -111,11 +115,15 @@ func (l *lab) run(dir string, argv ...string) []ran {
 		rs = append(rs, ran{f[i+1], f[i+2 : i+3+n]})
 		i += 3 + n
 	}
-	return rs
+	text := out.String()
+	for _, s := range []string{"cd:", "can't cd", "pushd:", "popd:"} {
+		lost = lost || strings.Contains(text, s)
+	}
+	return rs, lost
 }
 
 func (l *lab) env(dir, log string) []string {
-	return []string{"PATH=" + l.bin, "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8", "REC_LOG=" + log, "ENVX=from env", "PWD=" + dir}
+	return []string{"PATH=" + l.bin, "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8", "REC_LOG=" + log, "ENVX=from env", "SCR=" + dir + ".scr", "R=" + dir, "PWD=" + dir}
 }
 
 func (l *lab) options(d Dialect, dir string) Options {
@@ -143,7 +151,10 @@ func (l *lab) check(d Dialect, text string) (unknown bool, err error) {
 	dir := l.dir()
 	defer os.RemoveAll(filepath.Dir(filepath.Dir(filepath.Dir(dir))))
 	a := Parse(text, l.options(d, dir))
-	rs := l.run(dir, l.shellArgv(d, text)...)
+	rs, lost := l.run(dir, l.shellArgv(d, text)...)
+	if lost && !strings.Contains(text, "nowhere") {
+		return false, nil
+	}
 	return len(a.Unknown) > 0, compare(a, rs)
 }
 

@@ -14,6 +14,18 @@ func (a *analyzer) output(k *call, name string) {
 		return
 	}
 	args := k.argv[1:]
+	if k.c.src != nil && k.c.src.lang == Zsh {
+		// A pattern that matches nothing stops the command there, and so does
+		// =name of a program that is not there.
+		for _, w := range args {
+			for _, p := range w.Parts {
+				if p.Kind == Glob || p.Kind == Output && strings.HasPrefix(p.Name, "which ") {
+					s.lose()
+					return
+				}
+			}
+		}
+	}
 	switch name {
 	case ":", "true", "false", "mkdir", "touch", "rmdir", "rm", "cp", "mv", "ln", "chmod", "chown", "sleep", "exit", "kill":
 		return
@@ -26,7 +38,7 @@ func (a *analyzer) output(k *call, name string) {
 				return
 			}
 		}
-		if ps, ok := formatPrintf(args); ok {
+		if ps, ok := formatPrintf(args, k.c.src.lang); ok {
 			s.write(ps...)
 			return
 		}
@@ -87,6 +99,10 @@ func (a *analyzer) echo(s *sink, args []Word, src *source) {
 	newline, escapes := true, src.lang != Bash
 	for len(args) > 0 {
 		t, ok := args[0].Text()
+		if !ok && strings.Trim(litText(args[0]), "-neE") == "" && (len(args) > 1 || len(args[0].Parts) > 1) && args[0].Parts[0].Kind != TempPath {
+			s.lose() // it may be an option
+			return
+		}
 		if !ok || len(t) < 2 || t[0] != '-' || strings.Trim(t[1:], "neE") != "" {
 			break
 		}
@@ -111,7 +127,7 @@ func (a *analyzer) echo(s *sink, args []Word, src *source) {
 		}
 		for _, p := range w.Parts {
 			if p.Kind == Literal && escapes && strings.IndexByte(p.Text, '\\') >= 0 {
-				t, stop := echoEscapes(p.Text)
+				t, stop := echoEscapes(p.Text, src.lang, false)
 				s.write(Part{Text: t})
 				if stop {
 					return
@@ -127,8 +143,9 @@ func (a *analyzer) echo(s *sink, args []Word, src *source) {
 	}
 }
 
-// echoEscapes decodes \n, \0101, \x41 ...; stop is set by \c.
-func echoEscapes(t string) (out string, stop bool) {
+// echoEscapes decodes what echo (octal: or printf %b) makes of backslashes;
+// stop is set by \c. Shells differ in \x, \u, \E and octal without a zero.
+func echoEscapes(t string, lang Dialect, octal bool) (out string, stop bool) {
 	var b strings.Builder
 	for i := 0; i < len(t); i++ {
 		if t[i] != '\\' || i+1 >= len(t) {
@@ -136,41 +153,46 @@ func echoEscapes(t string) (out string, stop bool) {
 			continue
 		}
 		i++
+		n := 1
 		switch c := t[i]; c {
 		case 'c':
 			return b.String(), true
 		case '0':
-			v, n := digits(t[i+1:], 8, 3)
-			i += n
+			v, d := digits(t[i+1:], 8, 3)
+			i += d
 			b.WriteByte(byte(v))
-		case 'a', 'b', 'e', 'E', 'f', 'n', 'r', 't', 'v', '\\', 'x', 'u', 'U', '1', '2', '3', '4', '5', '6', '7':
-			n := 1
-			switch c {
-			case 'x':
-				_, d := digits(t[i+1:], 16, 2)
+			continue
+		case 'a', 'b', 'e', 'f', 'n', 'r', 't', 'v', '\\':
+		case 'E':
+			n = truth(lang == Bash)
+		case 'x', 'u', 'U':
+			most := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
+			if _, d := digits(t[i+1:], 16, most); d > 0 && lang != POSIX {
 				n += d
-			case 'u':
-				_, d := digits(t[i+1:], 16, 4)
-				n += d
-			case 'U':
-				_, d := digits(t[i+1:], 16, 8)
-				n += d
-			case '1', '2', '3', '4', '5', '6', '7':
+			} else {
+				n = 0
+			}
+		case '1', '2', '3', '4', '5', '6', '7':
+			if n = 0; octal || lang == POSIX {
 				_, n = digits(t[i:], 8, 3)
 			}
-			b.WriteString(ansiC("\\"+t[i:i+n], false))
-			i += n - 1
 		default:
-			b.WriteByte('\\')
-			b.WriteByte(c)
+			n = 0
 		}
+		if n == 0 {
+			b.WriteByte('\\')
+			b.WriteByte(t[i])
+			continue
+		}
+		b.WriteString(ansiC("\\"+t[i:i+n], false))
+		i += n - 1
 	}
 	return b.String(), false
 }
 
 // formatPrintf formats as printf does: %s, %b, %q of plain words, %d, %c, %%
 // and escapes; ok is false for anything else.
-func formatPrintf(args []Word) ([]Part, bool) {
+func formatPrintf(args []Word, lang Dialect) ([]Part, bool) {
 	if len(args) > 0 {
 		if t, _ := args[0].Text(); t == "--" {
 			args = args[1:]
@@ -208,8 +230,16 @@ func formatPrintf(args []Word) ([]Part, bool) {
 			switch c := format[i]; {
 			case c == '\\' && i+1 < len(format):
 				n := escapeLen(format[i:])
-				if format[i+1] == 'c' {
-					return merge(out), true
+				switch e := format[i+1]; {
+				case e == 'c':
+					return nil, false
+				case strings.IndexByte("abefnrtv\\01234567", e) >= 0, strings.IndexByte("xuU", e) >= 0 && n > 2 && lang != POSIX:
+				case isNameByte(e) && e != 'E' && e != 'x' && e != 'u' && e != 'U':
+					out = append(out, Part{Text: format[i : i+2]})
+					i++
+					continue
+				default:
+					return nil, false // shells differ
 				}
 				out = append(out, Part{Text: ansiC(format[i:i+n], false)})
 				i += n - 1
@@ -225,7 +255,7 @@ func formatPrintf(args []Word) ([]Part, bool) {
 					if !ok {
 						return nil, false
 					}
-					t, stop := echoEscapes(t)
+					t, stop := echoEscapes(t, lang, true)
 					out = append(out, Part{Text: t})
 					if stop {
 						return merge(out), true

@@ -23,6 +23,11 @@ func (a *analyzer) lookup(name string, st *state) value {
 			return value{kind: isScalar, parts: st.old.Parts}
 		}
 		return value{}
+	case "IFS": // every shell sets it when it starts
+		if !st.lost {
+			return value{kind: isScalar, parts: []Part{{Text: " \t\n"}}}
+		}
+		return value{}
 	case "RANDOM", "SRANDOM", "SECONDS", "LINENO", "BASHPID", "EPOCHSECONDS", "EPOCHREALTIME",
 		"REPLY", "BASH_COMMAND", "PIPESTATUS", "FUNCNAME", "BASH_LINENO", "OPTARG", "OPTIND", "_":
 		return value{}
@@ -233,6 +238,19 @@ func (e *expander) listOf(p *syntax.ParamExp, name string, words []Word, known, 
 			e.opaque(p, false)
 			return
 		}
+	}
+	if e.st.fuzzy && (name == "@" || name == "*") {
+		// Any of the words may be none or several.
+		if !e.alone || !e.split || name == "*" {
+			e.add(Part{Kind: Operand, Name: name, Split: e.split})
+			return
+		}
+		for _, w := range words {
+			e.end()
+			e.has = true
+			e.cur = append(e.cur, w.Parts...)
+		}
+		return
 	}
 	star := name == "*"
 	if w, ok := p.Index.(*syntax.Word); ok && w.Lit() == "*" {

@@ -384,7 +384,11 @@ func (a *analyzer) source(k *call) {
 	if len(args) > 1 {
 		a.setParams(st, args[1:])
 	}
+	begin := st.clone()
 	a.runFile(args[0], k, &c, k.c.src.lang, st)
+	if len(a.fileOf(k.dir, args[0])) > 0 {
+		st.join(begin) // whether the file was written at all is not known
+	}
 	st.params, st.paramsLost, st.fuzzy = params, lost, fuzzy
 	if t, _ := args[0].Text(); base(t) != "activate" && len(a.fileOf(k.dir, args[0])) == 0 {
 		st.forgetAll()

@@ -266,6 +266,24 @@ func (s *source) splitParens() *syntax.File {
 	return nil
 }
 
+// adjoin joins words that the parser takes apart although nothing is between
+// them: a\`b\` inside backquotes.
+func (s *source) adjoin(words []*syntax.Word) []*syntax.Word {
+	out := make([]*syntax.Word, 0, len(words))
+	for i, w := range words {
+		if i > 0 {
+			from, to := int(words[i-1].End().Offset()), int(w.Pos().Offset())
+			if from <= to && to <= len(s.text) && strings.Trim(s.text[from:to], "\\") == "" {
+				last := out[len(out)-1]
+				out[len(out)-1] = &syntax.Word{Parts: append(slices.Clip(last.Parts), w.Parts...)}
+				continue
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
 // insert puts text of our own at an offset.
 func (s *source) insert(at int, text string) {
 	n := len(text)

@@ -85,6 +85,15 @@ func (a *analyzer) declareArg(d *decl, as *syntax.Assign, k *call) {
 		a.declareWord(d, w, st, c)
 	default:
 		name := as.Name.Value
+		if c.src.lang == Bash && as.Value != nil && hasBrace(as.Value) {
+			// declare X={a,b} assigns each in turn.
+			e := expander{a: a, st: st, c: c, split: true}
+			if ws := e.braces(as.Value); len(ws) > 1 {
+				last := *as
+				last.Value = &syntax.Word{Parts: ws[len(ws)-1]}
+				as = &last
+			}
+		}
 		if d.ref {
 			v := a.single(as.Value, st, c, true)
 			a.nameref(name, v, d, st, c)
@@ -501,7 +510,7 @@ func (a *analyzer) printfVar(k *call) {
 		name, rest = Lit(t[2:]), k.argv[2:]
 	}
 	v := value{}
-	if parts, ok := formatPrintf(rest); ok {
+	if parts, ok := formatPrintf(rest, k.c.src.lang); ok {
 		v.kind, v.parts = isScalar, parts
 	}
 	a.assignName(name, v, k)

@@ -18,12 +18,16 @@ type expander struct {
 	fields []Word
 	cur    []Part // the field being built
 	has    bool   // it exists, though it may be empty
+	alone  bool   // the word is a single part
 	buf    [6]Part
 }
 
 // fields expands the words of a command.
 func (a *analyzer) fields(words []*syntax.Word, st *state, c *ctx) []Word {
 	out := make([]Word, 0, len(words)+2)
+	if strings.Contains(c.src.text, "\\`") {
+		words = c.src.adjoin(words)
+	}
 	for _, w := range words {
 		out = a.expand(out, w, st, c)
 	}
@@ -46,6 +50,12 @@ func (a *analyzer) expand(out []Word, w *syntax.Word, st *state, c *ctx) []Word 
 	if c.src.lang != POSIX && hasBrace(w) {
 		for _, parts := range e.braces(w) {
 			e.word(parts)
+			if c.src.lang == Zsh && !e.has {
+				// zsh keeps empty elements.
+				if e.has = true; len(parts) > 0 {
+					e.add(Part{Kind: Variable, Name: "{,}", Split: true})
+				}
+			}
 			e.end()
 		}
 		return e.fields
@@ -117,6 +127,7 @@ func hasBrace(w *syntax.Word) bool {
 
 // word expands the parts of a word from its start on.
 func (e *expander) word(parts []syntax.WordPart) {
+	e.alone = len(parts) == 1
 	for i, p := range parts {
 		l, ok := p.(*syntax.Lit)
 		if !ok {
@@ -124,7 +135,7 @@ func (e *expander) word(parts []syntax.WordPart) {
 			continue
 		}
 		text := l.Value
-		if i == 0 {
+		if i == 0 && text != "" {
 			text = e.tilde(text, len(parts) == 1)
 			text = e.equals(text, len(parts) == 1)
 		}
@@ -291,6 +302,11 @@ func (e *expander) lit(s string, rest []syntax.WordPart) {
 			e.add(Part{Kind: Glob, Text: e.c.src.decode(s[i : i+n])})
 			i += n
 			start = i
+		case zsh && c == '~' && e.split && len(litText(Word{Parts: e.cur})) == 0 && i == start:
+			// zsh looks for ~ after it expanded parameters.
+			e.add(Part{Kind: Variable, Name: "~"})
+			i++
+			start = i
 		case zsh && c == '<' && e.live():
 			flush(i)
 			e.add(Part{Kind: Glob, Text: s[i:]})
@@ -404,6 +420,10 @@ func (e *expander) tilde(s string, only bool) string {
 		end++
 	}
 	if end == len(s) && !only {
+		if e.c.src.lang == Zsh {
+			e.add(Part{Kind: Variable, Name: s[at:]}) // a named directory, by what follows
+			return ""
+		}
 		return s // ~"x", ~$x: no expansion
 	}
 	e.text(s[:at])
@@ -449,13 +469,17 @@ func (e *expander) home() Word {
 
 // equals expands zsh's =command.
 func (e *expander) equals(s string, only bool) string {
-	if e.c.src.lang != Zsh || !only || !e.split || len(s) < 2 || s[0] != '=' || len(e.cur) > 0 {
+	if e.c.src.lang != Zsh || !e.split || s == "" || len(s) < 2 && only || s[0] != '=' || len(e.cur) > 0 {
 		return s
 	}
 	if strings.ContainsAny(s[1:], "=\\*?[~{(<") {
-		return s
+		only = false
 	}
-	e.add(Part{Kind: Output, Name: "which " + s[1:]})
+	if only {
+		e.add(Part{Kind: Output, Name: "which " + s[1:]})
+	} else {
+		e.add(Part{Kind: Output, Name: "which " + e.c.src.decode(s[1:]), Split: true})
+	}
 	return ""
 }
 

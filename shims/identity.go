@@ -4,11 +4,14 @@
 package shims
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/gate"
 )
 
 // Role is as what the one binary was started.
@@ -43,7 +46,7 @@ type Identity struct {
 // (exec -a, login shells), so the path given to execve counts first.
 func Identify(argv []string) Identity {
 	link := execFn()
-	if link == "" || strings.HasPrefix(link, "/dev/fd/") || strings.HasPrefix(link, "/proc/") {
+	if link == "" || strings.HasPrefix(link, "/dev/fd/") || strings.HasPrefix(link, "/proc/") || isScript(link) {
 		if len(argv) == 0 {
 			return Identity{}
 		}
@@ -58,6 +61,10 @@ func Identify(argv []string) Identity {
 	}
 	switch base {
 	case "safeshell":
+		// The link in safeshell's own home, which agents' hooks call.
+		if home := filepath.Dir(filepath.Dir(id.Link)); filepath.Base(filepath.Dir(id.Link)) == "bin" && isLink(id.Link) && isLink(filepath.Join(home, "shims", "safeshell-wrapper")) {
+			id.Home = home
+		}
 		if len(argv) > 1 && isShellFlags(argv[1]) {
 			id.Role = Wrapper
 		}
@@ -70,7 +77,7 @@ func Identify(argv []string) Identity {
 	switch {
 	case id.Link != "" && filepath.Base(dir) == "shell":
 		id.Role, id.Name, id.Home = Wrapper, base, filepath.Dir(dir)
-	case strings.HasPrefix(base, "safeshell"):
+	case strings.HasPrefix(base, "safeshell") && base != gate.ProbeName:
 		// A renamed copy (safeshell-1.2) is safeshell itself.
 	case runOf(id.Link) != "":
 		id.Role, id.Name, id.Run = Shim, base, runOf(id.Link)
@@ -80,11 +87,52 @@ func Identify(argv []string) Identity {
 		}
 	default:
 		id.Role, id.Name = Shim, base
-		if id.Link != "" && filepath.Base(dir) == "shims" {
-			id.Home = filepath.Dir(dir)
+		if shim := shimBehind(id.Link); shim != "" {
+			id.Name, id.Home = filepath.Base(shim), filepath.Dir(filepath.Dir(shim))
 		}
 	}
 	return id
+}
+
+// isScript reports whether the executed file is not this program: then it is a
+// script whose first line names one of our links, and the kernel has put that
+// link into argv[0].
+func isScript(link string) bool {
+	var self, st unix.Stat_t
+	if unix.Stat("/proc/self/exe", &self) != nil || unix.Stat(link, &st) != nil {
+		return false
+	}
+	return self.Dev != st.Dev || self.Ino != st.Ino
+}
+
+// shimBehind returns the link in a shims directory to which link leads, or link
+// itself if it lies in one: `ln -s "$(which python3)" ~/bin/py` and a virtual
+// environment's bin/python lead to a shim by another name. "" if there is none.
+func shimBehind(link string) string {
+	for range 8 {
+		if link == "" {
+			break
+		}
+		if filepath.Base(filepath.Dir(link)) == "shims" {
+			return link
+		}
+		var buf [unix.PathMax]byte
+		n, err := unix.Readlink(link, buf[:])
+		if err != nil || n <= 0 || n >= len(buf) {
+			break
+		}
+		to := string(buf[:n])
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(link), to)
+		}
+		link = to
+	}
+	return ""
+}
+
+func isLink(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode()&os.ModeSymlink != 0
 }
 
 // isShellFlags reports whether an argument is one that is passed to shells

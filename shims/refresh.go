@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"safeshell/gate"
 )
 
 // carriers are commands that run others while they drop or bypass PATH, so
@@ -74,7 +76,7 @@ func Refresh(dir, target string, want Wanted, getenv func(string) (string, bool)
 	}
 	defer lock.Unlock()
 
-	names := map[string]bool{"safeshell": true, "safeshell-wrapper": true}
+	names := map[string]bool{"safeshell": true, "safeshell-wrapper": true, gate.ProbeName: true}
 	for _, n := range want.Always {
 		if Linkable(n) {
 			names[n] = true

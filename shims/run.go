@@ -106,7 +106,31 @@ func RunShim(p Process) int {
 	case gate.Replace:
 		return p.replace(g, f, v, exe, entry, depth)
 	}
-	return p.exec(exe, entry, name, p.Argv, depth)
+	return p.exec(exe, entry, name, p.findable(exe), depth)
+}
+
+// findable returns argv for exe. It is the caller's own, but for Python, which
+// looks argv[0] up in PATH to know where it is installed: it would take the
+// shims directory for its home, miss an active virtual environment, and write
+// the shim into new environments and installed scripts.
+func (p Process) findable(exe string) []string {
+	if len(p.Argv) == 0 || exe == "" || !isPython(p.Identity.Name) {
+		return p.Argv
+	}
+	if a := p.Argv[0]; strings.Contains(a, "/") && filepath.Base(filepath.Dir(a)) != "shims" {
+		return p.Argv
+	}
+	return append([]string{exe}, p.Argv[1:]...)
+}
+
+// isPython reports whether a name is that of a Python interpreter: python,
+// python3, python3.13t, pypy3.
+func isPython(name string) bool {
+	rest, ok := strings.CutPrefix(name, "python")
+	if !ok {
+		rest, ok = strings.CutPrefix(name, "pypy")
+	}
+	return ok && strings.Trim(rest, "0123456789.td") == ""
 }
 
 func tail(argv []string) []string {
@@ -187,7 +211,14 @@ func isTerminal(f *os.File) bool {
 // exec replaces this process by the real command. It returns only on failure.
 func (p Process) exec(exe, entry, name string, argv []string, depth string) int {
 	if exe == "" {
-		p.errorf("%s: command not found (only safeshell's shim is in PATH); if it was removed: safeshell refresh", spool.Visible(name))
+		switch argv0 := spool.Visible(strings.Join(argv[:min(1, len(argv))], "")); {
+		case strings.Contains(argv0, "/") && p.Identity.Role != Shim:
+			p.errorf("%s: no such command; see: ls -l %s", argv0, argv0)
+		case p.Identity.Role != Shim:
+			p.errorf("%s: command not found", spool.Visible(name))
+		default:
+			p.errorf("%s: command not found (only safeshell's shim is in PATH); if it was removed: safeshell refresh", spool.Visible(name))
+		}
 		return CodeNotFound
 	}
 	env := p.Environ

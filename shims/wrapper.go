@@ -192,7 +192,7 @@ func RunExec(p Process, argv []string) int {
 	case gate.Replace:
 		return p.replace(g, f, v, exe, entry, "")
 	}
-	return p.exec(exe, entry, p.Identity.Name, argv, "")
+	return p.exec(exe, entry, p.Identity.Name, p.findable(exe), "")
 }
 
 func selfInfo() os.FileInfo {

@@ -19,16 +19,11 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// The chaos test of spool.md section 12: requesters and monitors are processes
+// The chaos test: requesters and monitors are processes
 // that are killed at random; the invariants are checked from what they wrote
 // before they died.
 //
 // SAFESHELL_CHAOS=5m runs each profile for that long instead of seconds.
-
-func init() {
-	roles["chaos-requester"] = chaosRequester
-	roles["chaos-monitor"] = chaosMonitor
-}
 
 type chaosProfile struct {
 	name           string

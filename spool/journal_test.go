@@ -219,8 +219,6 @@ func TestJournalFollow(t *testing.T) {
 	}
 }
 
-func init() { roles["journal-writer"] = journalWriter }
-
 func journalWriter() int {
 	j := OpenJournal(os.Getenv("SPOOL_TEST_PATH"))
 	j.size, j.keep, j.patience = 32<<10, 10000, time.Minute

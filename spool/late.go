@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A late answer (spool.md section 8) is registered twice. done/<id>/late is
+// A late answer is registered twice. done/<id>/late is
 // the answer, made by link and never freed while the id can be acted upon;
 // grant/<key> is a second name of the same file, by which the next try finds
 // it. Taking it renames grant/<key> and then links done/<id>/used. So two

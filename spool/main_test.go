@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -13,7 +14,17 @@ import (
 // journal_test.go and failures_test.go.
 const roleVar = "SAFESHELL_SPOOL_TEST_ROLE"
 
-var roles = map[string]func() int{}
+var roles = map[string]func() int{
+	"requester":       requesterRole,
+	"answerer":        answererRole,
+	"monitor":         monitorRole,
+	"hog":             hogRole,
+	"stranger":        strangerRole,
+	"starved":         starvedRole,
+	"journal-writer":  journalWriter,
+	"chaos-requester": chaosRequester,
+	"chaos-monitor":   chaosMonitor,
+}
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVar); role != "" {
@@ -21,6 +32,7 @@ func TestMain(m *testing.M) {
 		if !ok {
 			os.Exit(99)
 		}
+		runtime.LockOSThread() // strace counts the calls of each thread
 		os.Exit(f())
 	}
 	syscall.Umask(0o022)

@@ -170,8 +170,21 @@ func (m *masker) mask(from, to, end int, w want) {
 		return // look for secrets inside instead
 	case maskable(v, w):
 		m.replace(from, to)
+		m.rest(end)
 	case w == wantSecret && isPath(v):
 		m.seen = max(m.seen, to)
+	}
+}
+
+// rest masks what is glued to a masked value: a'b'"c" is one word.
+func (m *masker) rest(k int) {
+	for m.quote == 0 && k < len(m.s) && !isSpace(m.s[k]) && !isSeparator(m.s[k]) {
+		from, to, end := m.value(k)
+		if v := m.s[from:to]; end <= k || !maskable(v, wantPassword) || hidesCommand(v) {
+			return
+		}
+		m.replace(from, to)
+		k = end
 	}
 }
 

@@ -79,7 +79,10 @@ var maskTable = []struct{ in, want string }{
 	{"DB_PASSWORD=\"a b\" run", "DB_PASSWORD=\"***\" run"},
 	{"PGPASSWORD=x psql", "PGPASSWORD=*** psql"},
 	{"MYSQL_PWD=x mysql", "MYSQL_PWD=*** mysql"},
-	{"X_SECRET=a'b'\"c\"", "X_SECRET=***'b'\"c\""},
+	{"X_SECRET=a'b'\"c\"", "X_SECRET=***'***'\"***\""},
+	{"X_SECRET='a'$(rm x)", "X_SECRET='***'$(rm x)"},
+	{"X_SECRET='a'; rm x", "X_SECRET='***'; rm x"},
+	{"A_KEY='a'\nrm x", "A_KEY='***'\nrm x"},
 	{"SSH_KEY=~/.ssh/id_rsa ssh h", "SSH_KEY=~/.ssh/id_rsa ssh h"},
 	{"SSH_KEY=/home/u/.ssh/id_rsa ssh h", "SSH_KEY=/home/u/.ssh/id_rsa ssh h"},
 	{"A_TOKEN=$B_TOKEN x", "A_TOKEN=$B_TOKEN x"},
@@ -154,7 +157,7 @@ func TestMaskArgv(t *testing.T) {
 func TestMaskIsLinear(t *testing.T) {
 	for _, p := range []string{
 		"://", "a_key=", "A_KEY=/", "-----BEGIN PRIVATE KEY-----a:", "eyJ.", "eyJaaaaa.", "--token ", "-p", "'", "\"", `\"`,
-		`a_key=\"`, `a_key="; `, "a_key='\n", "Authorization: ", "x@", ":", "://a:b@", " -", "sk-a", "-----BEGIN PRIVATE KEY----- ", "a_key  ", "curl -u ", "a",
+		`a_key=\"`, `a_key="; `, "a_key='\n", "Authorization: ", "x@", ":", "://a:b@", " -", "sk-a", "-----BEGIN PRIVATE KEY----- ", "a_key  ", "a_key='a'", "a_key=a''", "curl -u ", "a",
 	} {
 		s := strings.Repeat(p, 1<<20/len(p))
 		if out := Mask(s); len(out) > 2*len(s)+8 {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SelfTest proves that locks work on the spool's file system (spool.md section
-// 10): a lock held by another process must be seen, and must be gone when that
-// process is killed. Docker Desktop's shared folders and some network mounts
+// SelfTest proves that locks work on the spool's file system: a lock held by
+// another process must be seen, and must be gone when that process is killed.
+// Docker Desktop's shared folders (docker/for-mac#7004) and some network mounts
 // fail it; the error says what to do.
 //
 // The other process is a plain sleep that inherits the locked file, so that no

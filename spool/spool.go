@@ -5,6 +5,21 @@
 // Its promises: a command runs only after a complete, matching allow; each
 // request gets at most one decision, which never changes; no wait is without
 // end; every doubt is a denial.
+//
+// In the directory of a spool, all 0700 and 0600:
+//
+//	VERSION              "1"
+//	monitor.lock         monitors hold it shared for life; never deleted
+//	tmp/                 what is not complete yet
+//	req/<id>/request     one that waits; its requester holds the lock for life
+//	req/<id>/decision    made only by link, at most once, never changed
+//	done/<id>/           retired; with late and used for a late answer
+//	grant/<key>          a late answer for the next try
+//	pass/<key>/<id>      what a layer asked for the layer below
+//	done/<id>.grant .pass  those that were taken
+//
+// Nobody deletes but GC, and nothing in req/. Life is proven by locks, never by
+// a pid; age by the clock since boot, never by the wall.
 package spool
 
 import (
@@ -15,7 +30,7 @@ import (
 // Version is the layout that this package reads and writes (S/VERSION).
 const Version = "1"
 
-// Times of the protocol (reference: spool.md sections 4 to 9).
+// Times and sizes of the protocol (docs/approval.md).
 const (
 	DefaultTimeout = 5 * time.Minute // of a request without one
 	DefaultGrace   = 5 * time.Second // a vanished monitor is hoped for this long

@@ -13,8 +13,7 @@ import (
 )
 
 // The requester wakes on a file event, and in any case after slowPoll: events
-// are blind on network and 9p file systems. Without events it polls faster
-// (spool.md section 6).
+// are blind on network and 9p file systems. Without events it polls faster.
 const (
 	slowPoll  = 250 * time.Millisecond
 	pollFirst = 5 * time.Millisecond

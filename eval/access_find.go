@@ -1,0 +1,136 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+func (v *view) findAccess() {
+	l := &v.line
+	if l.name != "find" {
+		return // fd deletes only through -x, which is judged by itself
+	}
+	start := v.findStarts()
+	v.optionWords(func(w script.Word) { v.touch(accEmpty, w, false) }, "-fprint", "-fprint0", "-fls", "-fprintf")
+	kind := accDelete
+	switch {
+	case l.flag("-delete"):
+		if l.flag("-empty") && !l.flag("-o") && !l.flag("-or") {
+			return // nothing is lost
+		}
+	case v.findRuns():
+		kind = accVia
+	default:
+		return
+	}
+	narrow, narrowed := v.findName()
+	for _, w := range start {
+		if narrowed && kind != accVia {
+			w = found(w, narrow)
+		}
+		v.touch(kind, w, true)
+	}
+}
+
+// found is what find gives for a starting point and a -name pattern.
+func found(start script.Word, name string) script.Word {
+	return script.Word{Parts: append(start.Parts[:len(start.Parts):len(start.Parts)],
+		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand, Name: "found"},
+		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: name})}
+}
+
+func (v *view) hasOperand(s string) bool {
+	found := false
+	v.line.operands(0, func(i int) bool {
+		t, _ := v.line.words[i].Text()
+		found = found || t == s
+		return !found
+	})
+	return found
+}
+
+// findRuns says that find runs a program that deletes what it is given.
+func (v *view) findRuns() bool {
+	for i, w := range v.line.words {
+		switch s, _ := w.Text(); s {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			if i+1 < len(v.line.words) {
+				s, _ := v.line.words[i+1].Text()
+				switch baseName(s) {
+				case "rm", "unlink", "shred", "srm", "truncate", "mv", "dd", "sudo":
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// findStarts are the starting points: operands before the expression.
+func (v *view) findStarts() []script.Word {
+	var out []script.Word
+	for i := 1; i < len(v.line.words); i++ {
+		s, _ := leading(v.line.words[i])
+		if s == "-L" || s == "-H" || s == "-P" || strings.HasPrefix(s, "-O") {
+			continue
+		}
+		if v.line.kinds[i] != argOperand || s == "(" || s == "!" {
+			break
+		}
+		out = append(out, v.line.words[i])
+	}
+	if out == nil {
+		out = []script.Word{script.Lit(".")}
+	}
+	return out
+}
+
+// findName is the pattern that narrows what find finds: find . -name '*.pyc'.
+func (v *view) findName() (pattern string, ok bool) {
+	l := &v.line
+	var name script.Word
+	v.optionWords(func(w script.Word) { name = w }, "-name", "-iname")
+	pattern, known := name.Text()
+	return pattern, len(name.Parts) > 0 && known && !l.flag("-o") && !l.flag("-or") && !l.flag("-not") && !v.hasOperand("!")
+}
+
+// fromFind returns what {} stands for in a command that find runs.
+func (v *view) fromFind(w script.Word) []script.Word {
+	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Operand || len(v.c.Via) == 0 {
+		return nil
+	}
+	via := v.c.Via[len(v.c.Via)-1]
+	xargs := strings.HasPrefix(via, "xargs")
+	if !xargs && !strings.HasPrefix(via, "find") {
+		return nil
+	}
+	for i := v.i - 1; i >= 0; i-- {
+		f := newView(v.r, v.a, i)
+		if xargs && f.line.name == "xargs" {
+			if len(f.c.FedBy) != 1 || f.c.FedBy[0] < 0 || f.c.FedBy[0] >= i {
+				return nil
+			}
+			f = newView(v.r, v.a, f.c.FedBy[0])
+			if f.line.name != "find" || f.line.flag("-exec") || f.line.flag("-printf") {
+				return nil
+			}
+		}
+		if f.line.name != "find" {
+			continue
+		}
+		name, narrowed := f.findName()
+		if !narrowed {
+			name = "*"
+		}
+		var out []script.Word
+		for _, s := range f.findStarts() {
+			if d, ok := s.Text(); ok && d != "" && d[0] != '/' && f.dir != "" {
+				s = script.Lit(f.dir + "/" + d)
+			}
+			out = append(out, found(s, name))
+		}
+		return out
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package eval
+
+import (
+	"strings"
+
+	"safeshell/script"
+)
+
+// gitTouch adds files relative to where git runs.
+func (v *view) gitTouch(kind accessKind, ws []script.Word) {
+	if len(ws) == 0 {
+		return
+	}
+	place, _ := v.gitPlaceOf()
+	for _, w := range ws {
+		t := target{kind: kind, word: w, recursive: true, dir: place.dir, staged: kind == accDiscard && v.fromCommit()}
+		if s, ok := w.Text(); ok && (strings.HasPrefix(s, ":") || strings.ContainsAny(s, "*?[")) {
+			// A pathspec with a pattern: as good as everything.
+			t.word = script.Lit(".")
+			if place.top != "" {
+				t.word = script.Lit(place.top)
+			}
+		}
+		v.accesses = append(v.accesses, t)
+	}
+}
+
+// gitAccess is what git does to files by its operands.
+func (v *view) gitAccess() {
+	l := &v.line
+	switch l.sub {
+	case "clean":
+		if l.flag("-n") || l.flag("--dry-run") || !(l.flag("-f") || l.flag("--force")) {
+			return
+		}
+		ops := v.operandList(1)
+		if len(ops) == 0 {
+			ops = []script.Word{script.Lit(".")}
+		}
+		v.gitTouch(accDelete, ops)
+	case "checkout", "restore", "checkout-index", "rm":
+		v.gitTouch(accDiscard, v.discarded())
+	case "hash-object":
+		v.touchAll(accRead, v.operandList(1), false)
+	case "diff":
+		if l.flag("--no-index") {
+			v.touchAll(accRead, v.operandList(1), false)
+		}
+	}
+}
+
+// fromCommit says that git checkout or git restore takes files from a commit,
+// so that staged changes go as well.
+func (v *view) fromCommit() bool {
+	l := &v.line
+	switch l.sub {
+	case "restore":
+		return l.flag("-s") || l.flag("--source") || l.flag("-S") || l.flag("--staged")
+	case "rm":
+		return true
+	case "checkout":
+		if l.flag("-f") || l.flag("--force") {
+			return true
+		}
+		n := len(v.operandList(1))
+		for i, k := range l.kinds {
+			if k == argEnd {
+				return n > len(l.words)-i-1
+			}
+		}
+		return n > len(v.discarded())
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+//go:build !linux
+
+package mcp
+
+import (
+	"encoding/json"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Descriptors of the supervisor beside the script's own three.
+const (
+	orderFD  = 3
+	reportFD = 4
+)
+
+// Orders; see supervise_linux.go.
+const (
+	orderEnd     = 'e'
+	orderHolders = 'h'
+	orderLeave   = 'l'
+)
+
+const grace = 2 * time.Second
+
+type report struct {
+	Code   int    `json:"code"`
+	Signal int    `json:"signal,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Supervise is the process between the server and one script. Where the system
+// has no reaper of descendants, it ends the script's process group; what has
+// left the group goes on.
+func Supervise(argv, env []string) int {
+	out := os.NewFile(reportFD, "report")
+	say := func(r report) {
+		b, _ := json.Marshal(r)
+		_, _ = out.Write(append(b, '\n'))
+	}
+	unix.CloseOnExec(orderFD)
+	unix.CloseOnExec(reportFD)
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+		Env: env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		say(report{Code: 126, Error: argv[0] + ": " + err.Error()})
+		return 1
+	}
+	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
+		f.Close()
+	}
+	done := make(chan struct{})
+	go func() {
+		var st syscall.WaitStatus
+		for {
+			got, err := syscall.Wait4(pid, &st, 0, nil)
+			if err == syscall.EINTR {
+				continue
+			}
+			if err == nil && got == pid {
+				r := report{Code: st.ExitStatus()}
+				if st.Signaled() {
+					r.Signal = int(st.Signal())
+					r.Code = 128 + r.Signal
+				}
+				say(r)
+			}
+			close(done)
+			return
+		}
+	}()
+	end := func() {
+		if unix.Kill(-pid, unix.SIGTERM) != nil {
+			return
+		}
+		for deadline := time.Now().Add(grace); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			if unix.Kill(-pid, 0) != nil {
+				return
+			}
+		}
+		_ = unix.Kill(-pid, unix.SIGKILL)
+	}
+	orders := os.NewFile(orderFD, "orders")
+	b := make([]byte, 1)
+	for {
+		if n, err := orders.Read(b); err != nil || n == 0 {
+			b[0] = orderEnd
+		}
+		switch b[0] {
+		case orderLeave:
+			return 0
+		case orderHolders:
+			end()
+		case orderEnd:
+			end()
+			select {
+			case <-done:
+			case <-time.After(time.Second):
+			}
+			return 0
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package mcp
+
+func supervisorPath(self string) string { return self }
