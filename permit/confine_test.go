@@ -165,3 +165,15 @@ func TestNeeds(t *testing.T) {
 		t.Logf("%s is static: %q", sh, Needs(sh))
 	}
 }
+
+// A script inside a script cannot make its run's directory, and is told why.
+func TestNested(t *testing.T) {
+	t.Setenv(RunVar, "r-x")
+	err := nested(&os.PathError{Op: "mkdir", Path: "/h/run/r", Err: os.ErrPermission})
+	if !strings.Contains(err.Error(), "inside another script") {
+		t.Error(err)
+	}
+	if err := nested(os.ErrNotExist); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}
