@@ -35,7 +35,6 @@ type grammar struct {
 	Deny       denyCmd       `cmd:"" help:"Refuse a waiting command."`
 	Check      checkCmd      `cmd:"" help:"Say what would happen to a command line and why; run nothing."`
 	Exec       execCmd       `cmd:"" help:"Judge one command and run it in place."`
-	Mcp        mcpCmd        `cmd:"" help:"The MCP server on standard input and output."`
 	Trash      trashCmd      `cmd:"" help:"Put files into the trash, list, restore and purge them."`
 	Log        logCmd        `cmd:"" help:"Show the journal of decisions."`
 	Rules      rulesCmd      `cmd:"" help:"List, show, check and test rules."`
@@ -46,6 +45,7 @@ type grammar struct {
 	Run        runCmd        `cmd:"" help:"Run a script with exactly the commands that it declares."`
 	Hook       hookCmd       `cmd:"" help:"Answer an agent's hook: event on standard input, verdict on standard output."`
 	Agents     agentsCmd     `cmd:"" help:"Guard the AI agents on this machine by their own hooks."`
+	Mcp        mcpCmd        `cmd:"" help:"The MCP server, on standard input and output."`
 	Status     statusCmd     `cmd:"" help:"What is on, what is off, and why."`
 	Doctor     doctorCmd     `cmd:"" help:"Look for what is wrong; fire probes that must be denied."`
 	Which      whichCmd      `cmd:"" help:"Print the real command behind a shim."`
@@ -135,7 +135,14 @@ func (a *app) fail(err error) int {
 		fmt.Fprintf(a.err, "safeshell: %v\n", err)
 		return shims.CodeUsage
 	}
-	fmt.Fprintf(a.err, "safeshell: %v\n", err)
+	text := err.Error()
+	if fix := config.Mend(err); fix != "" && !strings.Contains(text, "; ") {
+		if strings.HasPrefix(fix, "/") {
+			fix = "run: " + fix
+		}
+		text += "; " + fix
+	}
+	fmt.Fprintf(a.err, "safeshell: %s\n", text)
 	return 1
 }
 

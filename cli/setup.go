@@ -60,7 +60,7 @@ func (c *initCmd) print(a *app) error {
 		shell = initscript.Detect(a.getenv, parentName())
 	}
 	if err := a.prepare(); err != nil {
-		a.note("safeshell: %v", err)
+		a.fail(err)
 	}
 	line, note, err := initscript.Line(shell, a.initParams())
 	if err != nil {

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"safeshell/config"
 	"safeshell/eval"
 	"safeshell/gate"
 	"safeshell/initscript"
@@ -37,6 +40,18 @@ func (a *app) printFindings(fs []finding) (failed bool, err error) {
 		}
 	}
 	return failed, nil
+}
+
+// mend says what to do about err, or otherwise.
+func mend(err error, otherwise string) string {
+	var unsafe *spool.UnsafeError
+	if errors.As(err, &unsafe) && unsafe.Fix != "" {
+		return strings.TrimPrefix(unsafe.Fix, "run: ")
+	}
+	if fix := config.Mend(err); fix != "" {
+		return fix
+	}
+	return otherwise
 }
 
 type statusCmd struct{}
@@ -102,18 +117,22 @@ func (a *app) checkFiles() []finding {
 	if _, err := os.Stat(a.paths.Home); err != nil {
 		return []finding{{"fail", fmt.Sprintf("safeshell is not set up: %v", err), "safeshell init"}}
 	}
+	if err := unix.Access(a.paths.Home, unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
+		err = &os.PathError{Op: "use", Path: a.paths.Home, Err: err}
+		return []finding{{"fail", fmt.Sprintf("nothing is judged through PATH: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))}}
+	}
 	if err := checkPrivate(a.paths.Home); err != nil {
 		fs = append(fs, finding{"fail", err.Error(), "chmod go-w " + shellWord(a.paths.Home)})
 	} else {
 		fs = append(fs, finding{"ok", "files are in " + a.paths.Home, ""})
 	}
 	if err := a.g.ConfigError(); err != nil {
-		fs = append(fs, finding{"fail", "config.yaml is not in force, the defaults are: " + err.Error(), "mend " + a.paths.Config})
+		fs = append(fs, finding{"fail", "config.yaml is not in force, the defaults are: " + err.Error(), mend(err, "edit "+a.paths.Config)})
 	} else if a.g.Config().FailOpen() {
 		fs = append(fs, finding{"warn", "unreachable_behavior is fail_open: without a monitor or readable rules, commands run", "set unreachable_behavior: fail_closed in " + a.paths.Config})
 	}
 	if err := probeJournal(a.paths.Journal); err != nil {
-		fs = append(fs, finding{"warn", "the journal cannot be written, so decisions leave no trace: " + err.Error(), "make it writable: " + a.paths.Journal})
+		fs = append(fs, finding{"warn", "the journal cannot be written, so decisions leave no trace: " + err.Error(), mend(err, "ls -ld "+shellWord(filepath.Dir(a.paths.Journal)))})
 	}
 	return fs
 }
@@ -138,7 +157,9 @@ func (a *app) checkRules() []finding {
 		if p.Fatal {
 			level = "fail"
 		}
-		fs = append(fs, finding{level, p.String(), p.Fix})
+		fix := p.Fix
+		p.Fix = "" // it has a line of its own
+		fs = append(fs, finding{level, p.String(), fix})
 	}
 	n := map[string]int{}
 	for _, info := range r.List(a.dir()) {
@@ -251,7 +272,7 @@ func (a *app) checkShells() []finding {
 func (a *app) checkMonitor() []finding {
 	s, err := spool.Open(a.paths.Spool)
 	if err != nil {
-		return []finding{{"fail", "nobody can be asked: " + err.Error(), "ls -ld " + shellWord(a.paths.Spool)}}
+		return []finding{{"fail", "nobody can be asked: " + err.Error(), mend(err, "ls -ld "+shellWord(a.paths.Spool))}}
 	}
 	var fs []finding
 	if err := s.SelfTest(); err != nil {

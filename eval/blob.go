@@ -41,7 +41,7 @@ const (
 	needFlags  needs = 1 << iota // some option
 	needReads                    // some file is read
 	needChange                   // some file is written, emptied or deleted
-	needOperand
+	needArgs
 	needPipe // output goes to another command
 	needFed  // input comes from another command
 	needAssign
@@ -49,6 +49,8 @@ const (
 	needVia
 	needRemote
 	needInput // something is fed to it
+	needFunction
+	needRedirect
 )
 
 // entry is one rule in a slot.
@@ -62,89 +64,81 @@ type entry struct {
 
 const everyCommand = "*"
 
-// indexKeys are the keys under which a rule is found: the command, or command
-// and first subcommand word when every match clause names subcommands.
-func (r *rule) indexKeys() []string {
-	var subs []string
-	for i := range r.match {
-		if r.match[i].subcommand == nil {
-			subs = nil
-			break
+// index returns the keys under which a rule is found, and what it needs of a
+// command that is found under each: the command alone for clauses that name no
+// subcommand, command and first subcommand word for those that do.
+func (r *rule) index() map[string]needs {
+	keys := map[string]needs{}
+	add := func(k string, n needs) {
+		if old, ok := keys[k]; ok {
+			n &= old
 		}
-		for _, s := range r.match[i].subcommand {
-			subs = append(subs, s[0])
-		}
-	}
-	seen := map[string]bool{}
-	var keys []string
-	add := func(k string) {
-		if !seen[k] {
-			seen[k] = true
-			keys = append(keys, k)
-		}
+		keys[k] = n
 	}
 	for _, c := range r.commands {
 		c = canonicalName(c)
-		if c == everyCommand || subs == nil {
-			add(c)
-			continue
+		if len(r.match) == 0 {
+			add(c, 0)
 		}
-		for _, s := range subs {
-			add(c + " " + s)
+		for i := range r.match {
+			m := &r.match[i]
+			n := m.needs()
+			if c == everyCommand || m.subcommand == nil {
+				add(c, n)
+				continue
+			}
+			for _, s := range m.subcommand {
+				add(c+" "+s[0], n)
+			}
+			add(c+" ?", n) // for a subcommand that is not known
 		}
-		add(c + " ?") // for a subcommand that is not known
 	}
 	return keys
 }
 
-// needs is what all match clauses have in common.
-func (r *rule) needs() needs {
-	if len(r.match) == 0 {
-		return 0
+// needs is what a command must have for the clause to hold.
+func (c *clause) needs() (n needs) {
+	if c.flags != nil || c.options != nil || c.mounts != nil {
+		n |= needFlags
 	}
-	all := ^needs(0)
-	for i := range r.match {
-		c := &r.match[i]
-		var n needs
-		if c.flags != nil || c.options != nil {
-			n |= needFlags
-		}
-		if c.reads != nil {
-			n |= needReads
-		}
-		if c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil {
-			n |= needChange
-		}
-		if c.operand.set() || c.word.set() || c.operands == yes || c.paths != nil {
-			n |= needOperand
-		}
-		if c.pipesTo != nil {
-			n |= needPipe
-		}
-		if c.fedBy != nil {
-			n |= needFed
-		}
-		if c.assigns != nil {
-			n |= needAssign
-		}
-		if c.unknown != nil {
-			n |= needUnknown
-		}
-		if c.via != nil {
-			n |= needVia
-		}
-		if c.remote == yes {
-			n |= needRemote
-		}
-		if c.code != nil || c.input.set() {
-			n |= needInput
-		}
-		if c.variables.set() {
-			n |= needUnknown
-		}
-		all &= n
+	if c.reads != nil {
+		n |= needReads
 	}
-	return all
+	if c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil {
+		n |= needChange
+	}
+	if c.args.set() || c.operand.set() || c.word.set() || c.operands == yes || c.paths != nil {
+		n |= needArgs
+	}
+	if c.pipesTo != nil {
+		n |= needPipe
+	}
+	if c.fedBy != nil {
+		n |= needFed
+	}
+	if c.assigns != nil {
+		n |= needAssign
+	}
+	if c.unknown != nil || c.variables.set() {
+		n |= needUnknown
+	}
+	if c.via != nil {
+		n |= needVia
+	}
+	if c.remote == yes {
+		n |= needRemote
+	}
+	if c.code != nil || c.input.set() {
+		n |= needInput
+	}
+	if c.is != nil {
+		shape := ^needs(0)
+		for _, s := range c.is {
+			shape &= shapeNeeds(s)
+		}
+		n |= shape
+	}
+	return n
 }
 
 func sum32(h uint32, s string) uint32 {
@@ -163,10 +157,14 @@ func slotSum(slot int, data string) uint32 {
 // encodeBlob compiles rules. meta is kept as it is.
 func encodeBlob(rules []rule, meta string) []byte {
 	slots := 8
-	byKey := map[string][]int{}
+	type use struct {
+		rule  int
+		needs needs
+	}
+	byKey := map[string][]use{}
 	for i := range rules {
-		for _, k := range rules[i].indexKeys() {
-			byKey[k] = append(byKey[k], i)
+		for k, n := range rules[i].index() {
+			byKey[k] = append(byKey[k], use{i, n})
 		}
 	}
 	for slots < len(byKey)*2 {
@@ -183,7 +181,7 @@ func encodeBlob(rules []rule, meta string) []byte {
 	for i := range rules {
 		var e encoder
 		e.rule(&rules[i])
-		entries[i] = entry{off: len(out), len: len(e.b), sum: sum32(sumSeed, string(e.b)), ord: rules[i].ord, needs: rules[i].needs(), pack: packIndex(rules[i].pack)}
+		entries[i] = entry{off: len(out), len: len(e.b), sum: sum32(sumSeed, string(e.b)), ord: rules[i].ord, pack: packIndex(rules[i].pack)}
 		out = append(out, e.b...)
 	}
 
@@ -202,8 +200,10 @@ func encodeBlob(rules []rule, meta string) []byte {
 		for _, k := range ks {
 			e.str(k)
 			e.num(len(byKey[k]))
-			for _, i := range byKey[k] {
-				e.entry(entries[i])
+			for _, u := range byKey[k] {
+				x := entries[u.rule]
+				x.needs = u.needs
+				e.entry(x)
 			}
 		}
 		at := blobHeader + s*slotSize
@@ -255,11 +255,16 @@ type blob struct {
 	meta           string
 	catOff, catLen int
 	checked        bool // from our own binary: no sums to compare
+
+	decoded map[int]*rule // by offset
 }
 
-// window is how much of a file is read at once, in bytes. The rules of one
-// command usually lie in one window, most files wholly so.
-const window = 32 << 10
+// How much of a file is read at once, in bytes: small files wholly, of others a
+// little more than is asked for.
+const (
+	wholeFile = 32 << 10
+	window    = 4 << 10
+)
 
 // at returns n bytes at off.
 func (b *blob) at(off, n int) (string, error) {
@@ -270,11 +275,15 @@ func (b *blob) at(off, n int) (string, error) {
 		return b.mem[off : off+n], nil
 	}
 	if off < b.winOff || off+n > b.winOff+len(b.win) {
-		buf := make([]byte, min(max(window, n), b.size-off))
-		if _, err := io.ReadFull(io.NewSectionReader(b.file, int64(off), int64(len(buf))), buf); err != nil {
+		from, size := off, min(max(window, n), b.size-off)
+		if b.size <= wholeFile {
+			from, size = 0, b.size
+		}
+		buf := make([]byte, size)
+		if _, err := io.ReadFull(io.NewSectionReader(b.file, int64(from), int64(size)), buf); err != nil {
 			return "", err
 		}
-		b.win, b.winOff = string(buf), off
+		b.win, b.winOff = string(buf), from
 	}
 	return b.win[off-b.winOff : off-b.winOff+n], nil
 }
@@ -304,12 +313,13 @@ func openBlob(b *blob) error {
 	return nil
 }
 
-// lookup calls f with each entry of a key, in order of loading.
-func (b *blob) lookup(key string, f func(entry)) error {
+// lookup appends the entries of a key that the command may meet, in order of
+// loading.
+func (b *blob) lookup(key string, have needs, out []entry) ([]entry, error) {
 	slot := int(sum32(sumSeed, key)) & (b.slots - 1)
 	s, err := b.at(blobHeader+slot*slotSize, slotSize)
 	if err != nil {
-		return errBlob
+		return out, errBlob
 	}
 	u := func(at int) int {
 		return int(uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24)
@@ -317,14 +327,14 @@ func (b *blob) lookup(key string, f func(entry)) error {
 	off, n, sum := u(0), u(4), u(8)
 	data, err := b.at(off, n)
 	if err != nil || !b.checked && int(slotSum(slot, data)) != sum {
-		return errBlob
+		return out, errBlob
 	}
 	d := decoder{s: data}
 	for d.off < len(d.s) && !d.bad {
 		match := d.str() == key
 		for range d.count() {
-			if e := d.entry(); match && !d.bad {
-				f(e)
+			if e := d.entry(); match && !d.bad && e.needs&^have == 0 {
+				out = append(out, e)
 			}
 		}
 		if match {
@@ -332,13 +342,16 @@ func (b *blob) lookup(key string, f func(entry)) error {
 		}
 	}
 	if d.bad {
-		return errBlob
+		return out, errBlob
 	}
-	return nil
+	return out, nil
 }
 
 // rule decodes the record of an entry.
 func (b *blob) rule(e entry, commands bool) (*rule, error) {
+	if r := b.decoded[e.off]; r != nil && !commands {
+		return r, nil
+	}
 	s, err := b.at(e.off, e.len)
 	if err != nil || !b.checked && sum32(sumSeed, s) != e.sum {
 		return nil, errBlob
@@ -348,6 +361,10 @@ func (b *blob) rule(e entry, commands bool) (*rule, error) {
 	if d.bad {
 		return nil, errBlob
 	}
+	if b.decoded == nil {
+		b.decoded = make(map[int]*rule, 16)
+	}
+	b.decoded[e.off] = r
 	return r, nil
 }
 

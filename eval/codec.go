@@ -36,6 +36,7 @@ func (e *encoder) pattern(p pattern) {
 	if p.kind != patNone {
 		e.str(p.src)
 		e.list(p.words)
+		e.list(p.need)
 	}
 }
 
@@ -119,6 +120,7 @@ func (d *decoder) pattern() pattern {
 	}
 	p.src = d.str()
 	p.words = d.list()
+	p.need = d.list()
 	switch {
 	case p.kind > patRegexp:
 		d.bad = true

@@ -54,13 +54,15 @@ func rawMatch(pattern, name string) bool {
 	return ok || err != nil
 }
 
-// rulePath is a path pattern of a rule, read.
+// rulePath is a path pattern of a rule, read. Its components are walked, not
+// split, because most of them are compared with one component only.
 type rulePath struct {
 	every    bool // "*": any path
 	except   bool // !...
 	here     bool // ".": the working directory
 	anchored bool // begins at the root (or the home directory)
-	comps    []string
+	home     string
+	rest     string
 }
 
 func (r *Rules) rulePath(s string) rulePath {
@@ -75,36 +77,95 @@ func (r *Rules) rulePath(s string) rulePath {
 		return p
 	case s == "~", strings.HasPrefix(s, "~/"):
 		p.anchored = true
-		s = r.o.Paths.User + s[1:]
+		p.home, s = r.o.Paths.User, s[1:]
 	case s[0] == '/':
 		p.anchored = true
 	}
-	for len(s) > 0 {
-		var c string
-		c, s, _ = strings.Cut(s, "/")
-		if c != "" && c != "." {
-			p.comps = append(p.comps, c)
+	p.rest = s
+	return p
+}
+
+// compIter walks the components of a rulePath.
+type compIter struct{ home, rest string }
+
+func (rp *rulePath) iter() compIter { return compIter{rp.home, rp.rest} }
+
+// next returns the next component.
+func (it *compIter) next() (string, bool) {
+	for {
+		from := &it.home
+		if *from == "" {
+			from = &it.rest
+		}
+		if *from == "" {
+			return "", false
+		}
+		s := *from
+		for i := 0; ; i++ {
+			if i == len(s) {
+				*from = ""
+				break
+			}
+			if s[i] == '/' {
+				s, *from = s[:i], s[i+1:]
+				break
+			}
+		}
+		if s != "" && s != "." {
+			return s, true
 		}
 	}
-	return p
+}
+
+// len counts the components.
+func (rp *rulePath) len() int {
+	n := 0
+	for it := rp.iter(); ; n++ {
+		if _, ok := it.next(); !ok {
+			return n
+		}
+	}
 }
 
 // compMatch says whether a component that a command names may be the one that
 // a rule names; both may be patterns.
-func compMatch(c comp, rule string) bool {
+func compMatch(c *comp, rule string) bool {
 	if c.unknown {
 		return false
 	}
 	if !c.glob {
-		if hasGlob(rule) {
-			return rawMatch(rule, c.text)
-		}
-		return c.text == rule
+		return nameMatch(rule, c.text)
 	}
 	if !hasGlob(rule) {
 		return globMatch(c.text, rule)
 	}
 	return c.text == rule || rawMatch(rule, sample(c.text)) || globMatch(c.text, sample(rule))
+}
+
+// nameMatch matches a rule's component against a name. Nearly all are literal,
+// or have one star.
+func nameMatch(rule, name string) bool {
+	star := -1
+	for i := 0; i < len(rule); i++ {
+		switch rule[i] {
+		case '*':
+			if star >= 0 {
+				return rawMatch(rule, name)
+			}
+			star = i
+		case '?', '[', '\\':
+			return rawMatch(rule, name)
+		default:
+			if star < 0 && (i >= len(name) || name[i] != rule[i]) {
+				return false
+			}
+		}
+	}
+	if star < 0 {
+		return len(rule) == len(name)
+	}
+	rest := rule[star+1:]
+	return len(name) >= len(rule)-1 && name[len(name)-len(rest):] == rest
 }
 
 // sample is a name that a pattern matches.
@@ -137,20 +198,22 @@ func sample(pattern string) string {
 }
 
 // under says whether the path is, or lies under, what the rule names.
-func (p tpath) under(rp rulePath) certainty {
-	k := p.underItself(rp)
+//
+// A name that may stand anywhere is looked for from component from on.
+func (p *tpath) under(rp *rulePath, from int) certainty {
+	k := p.underItself(rp, from)
 	for i := range p.others {
 		if k != never {
 			break
 		}
-		if p.others[i].underItself(rp) == sure {
+		if p.others[i].underItself(rp, 0) == sure {
 			k = maybe
 		}
 	}
 	return k
 }
 
-func (p tpath) underItself(rp rulePath) certainty {
+func (p *tpath) underItself(rp *rulePath, from int) certainty {
 	if rp.every {
 		return sure
 	}
@@ -158,62 +221,82 @@ func (p tpath) underItself(rp rulePath) certainty {
 		if p.rootless {
 			return p.tailUnder(rp)
 		}
-		for i, want := range rp.comps {
+		last := ""
+		it := rp.iter()
+		i := 0
+		if rp.home != "" && p.home != 0 {
+			if p.home == homeOutside {
+				return never
+			}
+			it.home, i = "", int(p.home)
+		}
+		for ; ; i++ {
+			want, ok := it.next()
+			if !ok {
+				return sure
+			}
 			if i >= len(p.comps) {
 				return never
 			}
 			if p.comps[i].unknown {
 				// Known to be inside a hidden directory that the rule names.
-				if i > 0 && strings.HasPrefix(rp.comps[i-1], ".") {
+				if strings.HasPrefix(last, ".") {
 					return maybe
 				}
 				return never
 			}
-			if !compMatch(p.comps[i], want) {
+			if !compMatch(&p.comps[i], want) {
 				return never
 			}
+			last = want
 		}
-		return sure
 	}
-	for at := 0; at+len(rp.comps) <= len(p.comps); at++ {
-		ok := true
-		for i, want := range rp.comps {
-			if !compMatch(p.comps[at+i], want) {
-				ok = false
-				break
-			}
-		}
-		if ok {
+	for at := from; at < len(p.comps); at++ {
+		if k, _ := p.beginsAt(at, rp.iter()); k {
 			return sure
 		}
 	}
 	return never
 }
 
+// beginsAt says that the components from at on are those of the rule; n is how
+// many those are.
+func (p *tpath) beginsAt(at int, it compIter) (ok bool, n int) {
+	for {
+		want, more := it.next()
+		if !more {
+			return n > 0, n
+		}
+		if at+n >= len(p.comps) || !compMatch(&p.comps[at+n], want) {
+			return false, n
+		}
+		n++
+	}
+}
+
 // tailUnder compares the known end of a path whose beginning is not known:
 // $X/.ssh/id_rsa may be ~/.ssh/id_rsa. Only hidden names say enough for that.
-func (p tpath) tailUnder(rp rulePath) certainty {
-	for from := 0; from < len(rp.comps); from++ {
-		tail := rp.comps[from:]
-		if !strings.HasPrefix(tail[0], ".") {
+func (p *tpath) tailUnder(rp *rulePath) certainty {
+	for it := rp.iter(); ; {
+		tail := it
+		c, ok := it.next()
+		if !ok {
+			return never
+		}
+		if !strings.HasPrefix(c, ".") {
 			continue
 		}
-		for at := 0; at+len(tail) <= len(p.comps); at++ {
-			ok := true
-			for i, want := range tail {
-				ok = ok && compMatch(p.comps[at+i], want)
-			}
-			if ok {
+		for at := range p.comps {
+			if k, _ := p.beginsAt(at, tail); k {
 				return maybe
 			}
 		}
 	}
-	return never
 }
 
 // covers says whether the path is what the rule names, or a directory above
 // it, or all that is in it (/*).
-func (p tpath) covers(rp rulePath, dir string) certainty {
+func (p *tpath) covers(rp rulePath, dir string) certainty {
 	if rp.every {
 		return sure
 	}
@@ -223,62 +306,65 @@ func (p tpath) covers(rp rulePath, dir string) certainty {
 			return never
 		}
 		rp = exactRule(dir)
-		if len(p.comps) > 0 && matchesAll(p.comps[len(p.comps)-1]) && len(p.comps) > len(rp.comps) {
+		if len(p.comps) > 0 && matchesAll(&p.comps[len(p.comps)-1]) && len(p.comps) > rp.len() {
 			return never // the contents only: rm -r *
 		}
 	}
-	if p.coversExactly(rp) {
+	if p.coversExactly(&rp) {
 		return sure
 	}
 	if p.ifEmpty != nil && !isHere {
 		// The path is not known; as far as it is, it may be this one.
-		e := p.ifEmpty
-		if len(e.comps) == 0 || e.coversExactly(rp) {
+		if e := p.ifEmpty; len(e.comps) == 0 || e.coversExactly(&rp) {
 			return maybe
 		}
 	}
-	for _, o := range p.others {
-		if o.coversExactly(rp) {
+	for i := range p.others {
+		if p.others[i].coversExactly(&rp) {
 			return maybe
 		}
 	}
 	return never
 }
 
-func (p tpath) coversExactly(rp rulePath) bool {
+func (p *tpath) coversExactly(rp *rulePath) bool {
 	comps := p.comps
 	if !rp.anchored { // a name anywhere: the path ends with it
-		if len(comps) < len(rp.comps) {
+		n := rp.len()
+		if len(comps) < n {
 			return false
 		}
-		for i, c := range comps[len(comps)-len(rp.comps):] {
-			if !compMatch(c, rp.comps[i]) {
-				return false
-			}
-		}
-		return true
+		ok, _ := p.beginsAt(len(comps)-n, rp.iter())
+		return ok
 	}
 	if p.rootless {
 		return false
 	}
-	for len(comps) > len(rp.comps) && matchesAll(comps[len(comps)-1]) {
-		comps = comps[:len(comps)-1]
-	}
-	if len(comps) > len(rp.comps) {
-		return false
-	}
-	for i, c := range comps {
-		if !compMatch(c, rp.comps[i]) {
+	// Cheapest first: most paths differ in their first component.
+	it := rp.iter()
+	for i := 0; ; i++ {
+		want, ok := it.next()
+		if i == len(comps) {
+			return true // at or above it
+		}
+		if !ok { // below it: all that is left must be everything in it
+			for _, c := range comps[i:] {
+				if !matchesAll(&c) {
+					return false
+				}
+			}
+			return true
+		}
+		if !compMatch(&comps[i], want) {
 			return false
 		}
 	}
-	return true
 }
 
 // wholly says that whatever the path stands for is, or lies under, what the
 // rule names: an exception counts only then.
-func (p tpath) wholly(rp rulePath) bool {
-	if p.under(rp) != sure {
+func (p *tpath) wholly(rp *rulePath) bool {
+	if p.under(rp, 0) != sure {
 		return false
 	}
 	for _, c := range p.comps {
@@ -291,8 +377,8 @@ func (p tpath) wholly(rp rulePath) bool {
 
 // globWholly is wholly for paths with patterns: each component that the rule
 // names must match it for every name that the pattern matches.
-func (p tpath) globWholly(rp rulePath) bool {
-	implied := func(c comp, rule string) bool {
+func (p *tpath) globWholly(rp *rulePath) bool {
+	implied := func(c *comp, rule string) bool {
 		switch {
 		case !c.glob:
 			return compMatch(c, rule)
@@ -310,15 +396,18 @@ func (p tpath) globWholly(rp rulePath) bool {
 	}
 	last := 0
 	if !rp.anchored {
-		last = len(p.comps) - len(rp.comps)
+		last = len(p.comps) - 1
 	}
 	for at := 0; at <= last; at++ {
-		ok := true
-		for i, want := range rp.comps {
-			ok = ok && at+i < len(p.comps) && implied(p.comps[at+i], want)
-		}
-		if ok {
-			return true
+		it := rp.iter()
+		for i := at; ; i++ {
+			want, more := it.next()
+			if !more {
+				return true
+			}
+			if i >= len(p.comps) || !implied(&p.comps[i], want) {
+				break
+			}
 		}
 	}
 	return rp.every

@@ -12,7 +12,7 @@ import (
 
 // world is a scratch home with a project in it.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	root  string
 	home  string
 	proj  string
@@ -22,7 +22,7 @@ type world struct {
 	open  func(*Options)
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

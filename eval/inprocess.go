@@ -43,6 +43,8 @@ type inShell struct {
 	subst  int               // exit status of the last command substitution
 	budget int
 	left   bool // to bash
+
+	dirKnown bool // dir has looked
 }
 
 // inIO is where a command reads and writes.
@@ -66,9 +68,6 @@ func (j *bashJudge) inProcess(script string, v commandValues) (status int, ok bo
 	}
 	p := j.memo.program(script)
 	if p.stmts == nil || !plainValue(v.name) || !plainValue(v.args) {
-		return 0, false
-	}
-	if v.dir != "" && !usableDir(v.dir) {
 		return 0, false
 	}
 	x := inShell{j: j, m: j.memo, p: p, v: &v, budget: inBudget}
@@ -109,11 +108,22 @@ func (j *bashJudge) open(rules []*rule, v commandValues) (rest []*rule, index []
 // plainValue excludes what bash cannot hold, or uses as its own marks.
 func plainValue(s string) bool { return !strings.ContainsAny(s, "\x00\x01\x7f") }
 
-// usableDir says that bash could work in dir and would call it so.
-func usableDir(dir string) bool {
-	fi, err := os.Stat(dir)
-	return err == nil && fi.IsDir() && filepath.IsAbs(dir) && filepath.Clean(dir) == dir &&
-		plainValue(dir) && accessible(dir, accessExec)
+// dir returns the working directory. It leaves when bash could not work there, or
+// would call it otherwise.
+func (x *inShell) dir() string {
+	dir := x.v.dir
+	if !x.dirKnown {
+		if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir || !plainValue(dir) {
+			x.leave()
+			return ""
+		}
+		fi, err := os.Stat(dir)
+		if err != nil || !fi.IsDir() || !accessible(dir, accessExec) {
+			x.leave()
+		}
+		x.dirKnown = true
+	}
+	return dir
 }
 
 func newInProcess(environ []string) *inProcess {
@@ -160,8 +170,12 @@ func inSubset(file *syntax.File) bool {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case nil, *syntax.File, *syntax.Comment, *syntax.CallExpr, *syntax.BinaryCmd, *syntax.Block, *syntax.Subshell,
-			*syntax.IfClause, *syntax.CaseClause, *syntax.CaseItem, *syntax.TestClause, *syntax.BinaryTest, *syntax.UnaryTest,
-			*syntax.ParenTest, *syntax.Word, *syntax.Lit, *syntax.ParamExp, *syntax.Assign:
+			*syntax.IfClause, *syntax.CaseClause, *syntax.CaseItem, *syntax.TestClause, *syntax.UnaryTest, *syntax.ParenTest,
+			*syntax.Word, *syntax.Lit, *syntax.ParamExp, *syntax.Assign:
+		case *syntax.BinaryTest:
+			if w, is := n.Y.(*syntax.Word); is {
+				ok = ok && plainOperand(w)
+			}
 		case *syntax.SglQuoted:
 			ok = ok && !n.Dollar
 		case *syntax.DblQuoted:
@@ -178,6 +192,38 @@ func inSubset(file *syntax.File) bool {
 		return ok
 	})
 	return ok
+}
+
+// plainOperand says that bash finds the end of a right side in [[ ]] where the
+// parser does: parentheses are closed, and hold nothing that ends a word.
+func plainOperand(w *syntax.Word) bool {
+	depth := 0
+	for _, p := range w.Parts {
+		l, is := p.(*syntax.Lit)
+		if !is {
+			continue
+		}
+		for i := 0; i < len(l.Value); i++ {
+			switch l.Value[i] {
+			case '\\':
+				i++
+			case '(':
+				depth++
+			case ')':
+				depth--
+			case ' ':
+				if depth == 0 {
+					return false
+				}
+			case '\t', '\n', ';', '&', '<', '>', '`', '#':
+				return false
+			}
+			if depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
 }
 
 // tool says that PATH leads to the system's own program of that name, and not
@@ -204,14 +250,22 @@ func (m *inProcess) systemTool(j *bashJudge, name string) bool {
 			continue
 		}
 		f := filepath.Join(d, name)
-		fi, err := os.Stat(f)
-		if err != nil || fi.IsDir() || fi.Mode()&0o111 == 0 {
+		fi, err := os.Lstat(f)
+		if err != nil || fi.IsDir() {
 			continue
 		}
 		switch filepath.Clean(d) {
 		case "/bin", "/usr/bin", "/usr/local/bin", "/usr/sbin", "/sbin":
-			real, err := filepath.EvalSymlinks(f) // busybox, toybox: a link
-			return err == nil && filepath.Base(real) == name && fi.Mode().IsRegular() && !onMusl() && !j.isShims(d)
+			if fi.Mode()&os.ModeSymlink != 0 { // busybox, toybox, a shim: another name
+				real, err := filepath.EvalSymlinks(f)
+				if err != nil || filepath.Base(real) != name {
+					return false
+				}
+				if fi, err = os.Lstat(real); err != nil {
+					return false
+				}
+			}
+			return fi.Mode().IsRegular() && fi.Mode()&0o111 == 0o111 && !onMusl()
 		}
 		if !j.isShims(d) {
 			return false

@@ -226,11 +226,7 @@ func (x *inShell) unary(op, s string) bool {
 // is another thing in each process.
 func (x *inShell) path(name string) string {
 	if !filepath.IsAbs(name) {
-		if x.v.dir == "" {
-			x.leave()
-			return ""
-		}
-		name = x.v.dir + "/" + name
+		name = x.dir() + "/" + name
 	}
 	for _, d := range [...]string{"/dev", "/proc"} {
 		if clean := filepath.Clean(name); clean == d || strings.HasPrefix(clean, d+"/") {

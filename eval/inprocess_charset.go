@@ -217,7 +217,7 @@ func (l inLocale) bracketFold(s string, glob, fold, wide bool) (set *charSet, n 
 				continue
 			}
 			to, size2 := decodeAt(s, i+size+1, wide)
-			if !l.orderly(r, to) || r >= 128 || to >= 128 || rest[1] == '[' {
+			if !l.orderly(r, to, fold) || r >= 128 || to >= 128 || rest[1] == '[' {
 				return nil, 0, false
 			}
 			if after := rest[1+size2:]; len(after) > 1 && after[0] == '-' && after[1] != ']' {
@@ -230,7 +230,12 @@ func (l inLocale) bracketFold(s string, glob, fold, wide bool) (set *charSet, n 
 	return nil, 0, false
 }
 
-// orderly says that the range from a to b is the same under each locale.
-func (l inLocale) orderly(a, b rune) bool {
-	return a <= b && (l.order || '0' <= a && b <= '9')
+// orderly says that the range from a to b is the same under each locale, and, with
+// fold, whichever case the letters are compared in.
+func (l inLocale) orderly(a, b rune, fold bool) bool {
+	if '0' <= a && a <= b && b <= '9' {
+		return true
+	}
+	alike := 'a' <= a && b <= 'z' || 'A' <= a && b <= 'Z' || b < 'A'
+	return a <= b && l.order && (alike || !fold)
 }

@@ -15,10 +15,11 @@ func (x *inShell) git(args []string, out inIO) int {
 	default:
 		return x.leave()
 	}
-	if x.v.dir == "" || len(args) != strings.Count(question, " ")+1 || !x.m.plainGitEnv() || !x.m.tool(x.j, "git") {
+	dir := x.dir()
+	if x.left || len(args) != strings.Count(question, " ")+1 || !x.m.plainGitEnv() || !x.m.tool(x.j, "git") {
 		return x.leave()
 	}
-	r, k := openWorkTree(x.v.dir)
+	r, k := openWorkTree(dir)
 	if k == maybe || k == never && out.mixed {
 		return x.leave()
 	}

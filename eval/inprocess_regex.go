@@ -275,9 +275,7 @@ func (p *reParser) atom(begin int) *reNode {
 			return p.fail()
 		}
 	case '\n':
-		if p.kind != bashExpression {
-			return p.fail()
-		}
+		return p.fail()
 	}
 	return p.char()
 }
@@ -288,6 +286,9 @@ func (p *reParser) escape() *reNode {
 	}
 	c := p.s[p.i+1]
 	p.i += 2
+	if p.kind == bashExpression && (isWordByte(c) || c == '<' || c == '>') {
+		return p.fail() // the backslash is bash's own there
+	}
 	switch c {
 	case '<':
 		return &reNode{op: reWordBegin}

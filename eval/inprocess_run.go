@@ -270,9 +270,9 @@ func (io inIO) write(x *inShell, s string) int {
 }
 
 func (x *inShell) pwd(args []string, io inIO) int {
-	dir := x.v.dir
+	dir := x.dir()
 	switch {
-	case dir == "" || len(args) > 1:
+	case x.left || len(args) > 1:
 		return x.leave()
 	case len(args) == 0 || args[0] == "-L":
 	case args[0] == "-P":

@@ -51,11 +51,13 @@ func (p *reProgram) run(s string, wide bool) certainty {
 	switch {
 	case m.search():
 		return sure
+	case m.strange:
+		return maybe
 	case !m.doubt:
 		return never
 	}
 	m.high = true
-	if m.search() {
+	if m.search() || m.strange {
 		return maybe
 	}
 	return never
@@ -67,6 +69,7 @@ type machine struct {
 	s           string
 	wide, high  bool
 	doubt       bool // something depended on the C library
+	strange     bool // so does where a character ends
 	now, next   stateSet
 	prev, after rune // characters before and after the position; none: edge
 }
@@ -129,6 +132,10 @@ func (m *machine) search() bool {
 		m.after = edge
 		if pos < len(m.s) {
 			m.after, size = decodeAt(m.s, pos, m.wide)
+			if m.after == badByte && m.s[pos] >= 0xED {
+				m.strange = true // surrogates, and numbers beyond Unicode's
+				return false
+			}
 		}
 		if pos == 0 || !p.anchored {
 			if !p.word || m.take(sure-m.word(m.prev)) {

@@ -304,10 +304,7 @@ func (x *inShell) lookup(name string) (value string, set bool) {
 	case "ARGS":
 		return x.args(), true
 	case "PWD":
-		if x.v.dir == "" {
-			x.leave()
-		}
-		return x.v.dir, true
+		return x.dir(), true
 	}
 	if value, set = x.vars[name]; set {
 		return value, true

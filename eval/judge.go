@@ -126,18 +126,14 @@ type judging struct {
 func (j *judging) source(b *blob, s *source) {
 	keys, n := j.v.keys()
 	have := j.v.have()
-	var picked [64]entry
+	var picked [24]entry
 	entries := picked[:0]
 	for _, k := range keys[:n] {
 		if k == "" {
 			continue
 		}
-		err := b.lookup(k, func(e entry) {
-			if e.needs&^have == 0 && (s != nil || j.r.packOn(e.pack)) {
-				entries = append(entries, e)
-			}
-		})
-		if err != nil && s != nil {
+		var err error
+		if entries, err = b.lookup(k, have, entries); err != nil && s != nil {
 			j.damaged(s)
 			return
 		}
@@ -148,6 +144,9 @@ func (j *judging) source(b *blob, s *source) {
 	for k, e := range entries {
 		if k > 0 && e.ord == entries[k-1].ord {
 			continue // found under several keys
+		}
+		if s == nil && !j.r.packOn(e.pack) {
+			continue
 		}
 		rule, err := b.rule(e, false)
 		if err != nil {

@@ -22,13 +22,51 @@ type tpath struct {
 	rootless bool
 	unknown  bool // some part is not known
 	glob     bool
-	slash    bool // written with a trailing slash
+	// home says where the path goes on below the home directory: the number of
+	// the home's components; homeOutside when it does not lie there.
+	home  homeIndex
+	base  int  // how many components are those of the working directory
+	slash bool // written with a trailing slash
 	// ifEmpty is the path should the unknown parts be empty; nil when nothing
 	// is unknown or nothing would be left.
 	ifEmpty *tpath
 	// others are what the path would be for values that an unknown part may
 	// have (the default of ${x:-default}, what other branches assign).
 	others []tpath
+}
+
+// homeIndex is an index of components; the zero value says that it was not
+// worked out.
+type homeIndex int
+
+const homeOutside homeIndex = -1
+
+// findHome works home out for a path whose beginning is literal.
+func (p *tpath) findHome(home string) {
+	if home == "" || p.rootless {
+		return
+	}
+	n := 0
+	rp := rulePath{rest: home}
+	for it := rp.iter(); ; n++ {
+		want, ok := it.next()
+		if !ok {
+			p.home = homeIndex(n)
+			return
+		}
+		if n >= len(p.comps) {
+			p.home = homeOutside
+			return
+		}
+		c := &p.comps[n]
+		if c.glob || c.unknown {
+			return
+		}
+		if c.text != want {
+			p.home = homeOutside
+			return
+		}
+	}
 }
 
 // pathOf reads a word as a path. dir is the working directory, empty when it
@@ -103,6 +141,7 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 		case cur.text == ".." && !cur.glob && !cur.unknown:
 			if n := len(p.comps); n > 0 {
 				p.comps = p.comps[:n-1]
+				p.base = min(p.base, n-1)
 			}
 		default:
 			p.comps = append(p.comps, cur)
@@ -131,6 +170,7 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 				p.comps = append(p.comps, comp{text: c})
 			}
 		}
+		p.base = len(p.comps)
 	}
 	text := func(s string, glob bool) {
 		if s == "" {
@@ -193,15 +233,15 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 // allGlob says that the components are patterns that match everything: *, .*,
 // .[!.]* and the like.
 func allGlob(cs []comp) bool {
-	for _, c := range cs {
-		if !matchesAll(c) {
+	for i := range cs {
+		if !matchesAll(&cs[i]) {
 			return false
 		}
 	}
 	return len(cs) > 0
 }
 
-func matchesAll(c comp) bool {
+func matchesAll(c *comp) bool {
 	if c.unknown || !c.glob {
 		return false
 	}

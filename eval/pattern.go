@@ -2,6 +2,7 @@ package eval
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
 )
@@ -25,6 +26,9 @@ type pattern struct {
 	src   string
 	words []string // for all kinds but patRegexp
 	lazy  *lazyRegexp
+	// need: a match holds one of these, in lower case, whatever the case. It
+	// spares most texts the compilation of the regexp. Empty: not known.
+	need []string
 }
 
 type lazyRegexp struct {
@@ -42,6 +46,7 @@ func newPattern(src string) (pattern, error) {
 		p.kind, p.words = kind, words
 	} else {
 		p.lazy = new(lazyRegexp)
+		p.need = requiredWords(src)
 	}
 	return p, nil
 }
@@ -76,6 +81,9 @@ func (p pattern) match(s string) bool {
 			}
 		}
 	case patRegexp:
+		if len(p.need) > 0 && !containsFold(s, p.need) {
+			return false
+		}
 		p.lazy.once.Do(func() {
 			// Checked by newPattern; a damaged cache gives nil.
 			p.lazy.re, _ = regexp.Compile(p.src)
@@ -140,4 +148,118 @@ func plainForm(src string) (patternKind, []string, bool) {
 
 func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// maxNeed bounds the words that requiredWords returns.
+const maxNeed = 40
+
+// requiredWords returns texts of which every match of a regexp holds one, in
+// lower case; nil when there are none that say much.
+func requiredWords(src string) []string {
+	re, err := syntax.Parse(src, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	words := required(re)
+	if len(words) > maxNeed {
+		return nil
+	}
+	return words
+}
+
+func required(re *syntax.Regexp) []string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			if r >= 0x80 {
+				return nil
+			}
+		}
+		// The Kelvin sign and the long s fold to k and s.
+		if re.Flags&syntax.FoldCase != 0 && strings.ContainsAny(strings.ToLower(string(re.Rune)), "ks") {
+			return longestWithout(strings.ToLower(string(re.Rune)), "ks")
+		}
+		return []string{strings.ToLower(string(re.Rune))}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best []string
+		for _, sub := range re.Sub {
+			if words := required(sub); shortest(words) > shortest(best) {
+				best = words
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range re.Sub {
+			words := required(sub)
+			if words == nil {
+				return nil
+			}
+			all = append(all, words...)
+		}
+		return all
+	}
+	return nil
+}
+
+// longestWithout returns the longest piece of s that holds none of the bytes.
+func longestWithout(s, bytes string) []string {
+	best := ""
+	for _, piece := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(bytes, r) }) {
+		if len(piece) > len(best) {
+			best = piece
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	return []string{best}
+}
+
+func shortest(words []string) int {
+	if len(words) == 0 {
+		return 0
+	}
+	n := len(words[0])
+	for _, w := range words {
+		n = min(n, len(w))
+	}
+	return n
+}
+
+// containsFold reports whether s holds one of the words, which are in lower
+// case, without regard to the case of ASCII letters.
+func containsFold(s string, words []string) bool {
+	for _, w := range words {
+		if indexFold(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+func indexFold(s, word string) bool {
+	for i := 0; i+len(word) <= len(s); i++ {
+		k := 0
+		for k < len(word) && lower(s[i+k]) == word[k] {
+			k++
+		}
+		if k == len(word) {
+			return true
+		}
+	}
+	return false
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/config"
 )
 
 // fileID tells whether a file is still the one that was read.
@@ -49,9 +51,17 @@ func statSource(path string, kind sourceKind) (fileID, error) {
 	case err == unix.ENOENT || err == unix.ENOTDIR:
 		return fileID{}, fs.ErrNotExist
 	case err != nil:
-		return fileID{}, &fileError{"cannot be read: " + err.Error(), "make it readable: /bin/chmod u+r " + quote(path), err}
+		return fileID{}, &fileError{"cannot be read: " + err.Error(), mendRead(path, err), err}
 	}
 	return idOf(&st), checkStat(path, &st, kind)
+}
+
+// mendRead says what to do about a file that cannot be read.
+func mendRead(path string, err error) string {
+	if fix := config.MendFile(path, err); fix != "" {
+		return fix
+	}
+	return "see: /bin/ls -ld " + quote(path)
 }
 
 func checkStat(path string, st *unix.Stat_t, kind sourceKind) error {
@@ -91,7 +101,7 @@ func readSource(path string, kind sourceKind) ([]byte, fileID, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fileID{}, fs.ErrNotExist
 		}
-		return nil, fileID{}, &fileError{"cannot be read: " + errors.Unwrap(err).Error(), "make it readable: /bin/chmod u+r " + quote(path), err}
+		return nil, fileID{}, &fileError{"cannot be read: " + errors.Unwrap(err).Error(), mendRead(path, err), err}
 	}
 	defer f.Close()
 	var st unix.Stat_t

@@ -371,6 +371,7 @@ func (v *view) resolve(t *target) {
 		dir = t.dir
 	}
 	t.path = v.pathOf(t.word, dir)
+	t.path.findHome(v.r.o.Paths.User)
 	if v.c.Remote != "" {
 		return
 	}

@@ -39,6 +39,21 @@ func (v *view) is(shapes []string, note func(string, ...any)) bool {
 	return false
 }
 
+// shapeNeeds is what a command must have for a shape.
+func shapeNeeds(shape string) needs {
+	switch shape {
+	case "fork_bomb":
+		return needFunction | needPipe
+	case "redefined":
+		return needFunction
+	case "network_shell":
+		return needRedirect
+	case "without_shims", "temporary_path":
+		return needAssign
+	}
+	return 0
+}
+
 // forkBomb looks for NAME() { NAME | NAME & } in the text.
 func (v *view) forkBomb() bool {
 	if !v.c.Function || len(v.c.FeedsTo) == 0 || len(v.c.Argv) == 0 {

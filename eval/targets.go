@@ -93,7 +93,7 @@ func (v *view) accepts(c *clause, t *target, list []string) certainty {
 		for _, s := range c.covers {
 			if rp := v.r.rulePath(s); !rp.except {
 				k = max(k, v.coversOne(t, rp))
-			} else if t.path.wholly(rp) {
+			} else if t.path.wholly(&rp) {
 				k = never
 			}
 		}
@@ -130,17 +130,47 @@ func (v *view) coversOne(t *target, rp rulePath) certainty {
 // inList evaluates a list of path patterns: the last that fits decides, so
 // that !x takes x out of what was named before.
 func (v *view) inList(t *target, list []string) certainty {
-	k := v.pathInList(t.path, list, t)
+	from := 0
+	if n := t.path.base; n > 0 {
+		if here := v.hereInList(list); here.k == never {
+			from = max(0, n-here.longest+1)
+		}
+	}
+	k := v.pathInList(&t.path, list, t, from)
 	for i := range t.real {
 		if k == sure {
 			return sure
 		}
-		k = max(k, v.pathInList(t.real[i], list, nil))
+		k = max(k, v.pathInList(&t.real[i], list, nil, 0))
 	}
 	return k
 }
 
-func (v *view) pathInList(p tpath, list []string, t *target) certainty {
+// here is what a list says of the working directory itself, and how many
+// components its longest entry has. Operands share the directory, so that its
+// components are compared once.
+type here struct {
+	k       certainty
+	longest int
+}
+
+func (v *view) hereInList(list []string) here {
+	if h, ok := v.hereLists[&list[0]]; ok {
+		return h
+	}
+	if v.hereLists == nil {
+		v.hereLists = map[*string]here{}
+	}
+	p := exactPath(v.dir)
+	h := here{k: v.pathInList(&p, list, nil, 0)}
+	for _, s := range list {
+		h.longest = max(h.longest, 1+strings.Count(s, "/"))
+	}
+	v.hereLists[&list[0]] = h
+	return h
+}
+
+func (v *view) pathInList(p *tpath, list []string, t *target, from int) certainty {
 	if t != nil && p.glob && len(t.real) > 0 && !needsAnchor(list) {
 		return never // the pattern was expanded: its files are judged one by one
 	}
@@ -152,8 +182,10 @@ func (v *view) pathInList(p tpath, list []string, t *target) certainty {
 		}
 		switch {
 		case !rp.except:
-			k = max(k, p.under(rp))
-		case p.wholly(rp):
+			if k != sure {
+				k = max(k, p.under(&rp, from))
+			}
+		case k != never && p.wholly(&rp):
 			k = never
 		}
 	}
@@ -171,12 +203,4 @@ func needsAnchor(list []string) bool {
 	return false
 }
 
-func exactRule(dir string) rulePath {
-	rp := rulePath{anchored: true}
-	for _, c := range strings.Split(dir, "/") {
-		if c != "" {
-			rp.comps = append(rp.comps, c)
-		}
-	}
-	return rp
-}
+func exactRule(dir string) rulePath { return rulePath{anchored: true, rest: dir} }

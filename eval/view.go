@@ -21,6 +21,7 @@ type view struct {
 	valuesDone bool
 	vals       commandValues
 	branches   *branchFact
+	hereLists  map[*string]here
 }
 
 func newView(r *Rules, a *script.Analysis, i int) *view {
@@ -76,9 +77,15 @@ func (v *view) keys() (keys [4]string, n int) {
 
 // have says which needs of rules the command can meet.
 func (v *view) have() needs {
-	n := needOperand
+	n := needArgs
 	if len(v.line.words) < 2 {
 		n = 0
+	}
+	if v.c.Function {
+		n |= needFunction
+	}
+	if len(v.c.Redirects) > 0 {
+		n |= needRedirect
 	}
 	if v.line.hasOption {
 		n |= needFlags
@@ -98,7 +105,9 @@ func (v *view) have() needs {
 	if v.c.Remote != "" {
 		n |= needRemote
 	}
-	n |= needAssign // looked at by the rules themselves
+	if len(v.c.Assigns) > 0 || v.i > 0 || v.c.TailOf >= 0 || v.line.name == "export" || v.line.name == "env" || v.line.name == "declare" || v.line.name == "typeset" {
+		n |= needAssign
+	}
 	if len(v.c.FedBy) > 0 || v.c.Stdin != nil || len(v.c.Redirects) > 0 {
 		n |= needInput
 	}

@@ -208,7 +208,7 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 		if !g.Config().FailOpen() {
 			v.Kind, v.Action, v.Rule = Stop, eval.Deny, "rules-unreadable"
 			v.Message = problemLine(*p)
-			v.Text = blockedText(v.Message, v.Rule, "")
+			v.Text = blockedText(v.Message, v.Rule, "") + g.editHint(*p)
 			v.Warnings = nil // said as the reason
 			g.journal(req, entry{action: "deny", rule: v.Rule, reason: v.Message, start: start})
 			return v

@@ -2,8 +2,12 @@ package gate
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"safeshell/eval"
+	"safeshell/script"
 	"safeshell/spool"
 )
 
@@ -74,4 +78,21 @@ func cannotAskText(why, reason, rule string) string {
 
 func askText(reason, rule, suggest string) string {
 	return head("APPROVAL REQUIRED", reason, rule) + instead(suggest)
+}
+
+// editHint tells how a rules file is mended while it stops every guarded
+// command, editors among them.
+func (g *Gate) editHint(p eval.Problem) string {
+	if strings.HasPrefix(p.Fix, "/") || p.File == "" {
+		return "" // the fix is such a command already
+	}
+	for _, name := range []string{g.env.Getenv("VISUAL"), g.env.Getenv("EDITOR"), "nano", "vi"} {
+		for _, dir := range []string{"/usr/bin", "/bin", "/usr/local/bin"} {
+			editor := filepath.Join(dir, filepath.Base(name))
+			if fi, err := os.Stat(editor); name != "" && err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+				return "Tell the user: guarded commands are stopped until the file is mended, so name the editor by its path: " + script.Quote([]string{editor, p.File}) + "\n"
+			}
+		}
+	}
+	return ""
 }

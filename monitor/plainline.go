@@ -105,7 +105,7 @@ func (p *plain) answered(one *plainOne, c spool.Choice, d spool.Decision, err er
 	case errors.Is(err, spool.ErrGone):
 		p.event(fmt.Sprintf("Request %d is gone: its command ended before your answer.", one.n))
 	default:
-		p.event(fmt.Sprintf("Request %d: nothing was decided: %s. Answer again.", one.n, p.cs.line(err.Error())))
+		p.event(fmt.Sprintf("Request %d: nothing was decided: %s. Answer again.", one.n, p.cs.line(cause(err))))
 		return
 	}
 	one.done = true

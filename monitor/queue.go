@@ -3,6 +3,7 @@ package monitor
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -137,7 +138,7 @@ func (m *model) answered(msg answerMsg) tea.Cmd {
 	case errors.Is(msg.err, spool.ErrGone):
 		m.tell(info, "gone, its command ended before your answer: "+command)
 	default:
-		text := "nothing was decided: " + m.cs.line(msg.err.Error())
+		text := "nothing was decided: " + m.cs.line(cause(msg.err))
 		m.tell(warn, text+": "+command)
 		p.failed = text
 		p.close(m.o.Now())
@@ -204,4 +205,14 @@ func (m *model) live() int {
 		}
 	}
 	return n
+}
+
+// cause says why nothing could be written, the reason before the path: a narrow
+// pane cuts the end.
+func cause(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Sprintf("%v (%s %s)", pe.Err, pe.Op, pe.Path)
+	}
+	return strings.TrimPrefix(err.Error(), "nothing is decided: ")
 }

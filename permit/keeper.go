@@ -118,7 +118,7 @@ func (k *keeper) watch() {
 			limit = nil
 			k.end()
 		}
-		if ended && len(belonging(k.m.ID, 0, os.Getpid())) == 0 {
+		if ended && len(belonging(k.m.ID, 0, k.m.Start, os.Getpid())) == 0 {
 			return
 		}
 	}
@@ -138,22 +138,29 @@ func waitGone(pid int, start uint64) {
 // go, asks every process to end, and kills what is left two seconds later.
 func (k *keeper) end() {
 	k.say(fmt.Sprintf("[SafeShell] TIME LIMIT\nReason: the script ran longer than %s and was ended.\nRule: %s\n", time.Duration(k.m.LimitNS), Rule))
-	send := func(sig syscall.Signal) bool {
-		list := belonging(k.m.ID, k.m.PID, os.Getpid())
+	send := func(sig syscall.Signal) (left bool) {
+		// The script first: looking for the others takes time on a busy system.
+		if startOf(k.m.PID) == k.m.Start {
+			_ = syscall.Kill(k.m.PID, sig)
+			_ = syscall.Kill(k.m.PID, syscall.SIGCONT)
+		}
+		list := belonging(k.m.ID, k.m.PID, k.m.Start, os.Getpid())
 		for _, pid := range list {
-			if pid == k.m.PID && startOf(pid) != k.m.Start {
-				continue
+			if pid != k.m.PID {
+				_ = syscall.Kill(pid, sig)
+				_ = syscall.Kill(pid, syscall.SIGCONT)
 			}
-			_ = syscall.Kill(pid, sig)
-			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 		return len(list) > 0
 	}
-	for range 20 {
-		if !send(syscall.SIGTERM) {
+	// Asked once, killed two seconds later, and again what was started meanwhile.
+	if !send(syscall.SIGTERM) {
+		return
+	}
+	for patience := time.Now().Add(2 * time.Second); time.Now().Before(patience); time.Sleep(100 * time.Millisecond) {
+		if len(belonging(k.m.ID, k.m.PID, k.m.Start, os.Getpid())) == 0 {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	for range 50 {
 		if !send(syscall.SIGKILL) {
@@ -241,8 +248,25 @@ func (r *replies) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// defaultPath is searched when the caller had no PATH, as execvp does.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+
 func (k *keeper) gate(q shims.KeeperRequest, stderr io.Writer) *gate.Gate {
-	return gate.New(gate.Env{Environ: shims.Strings(q.Env), Paths: k.m.Paths, Binary: k.m.Binary, Stderr: stderr, Now: time.Now})
+	// Conditions of rules look their programs up as they would outside: the
+	// run's PATH holds only what the script declared.
+	env := []string{"PATH=" + defaultPath}
+	for _, kv := range k.m.Environ {
+		if strings.HasPrefix(string(kv), "PATH=") {
+			env[0] = string(kv)
+		}
+	}
+	for _, kv := range q.Env {
+		name, _, _ := strings.Cut(string(kv), "=")
+		if name != "PATH" && name != "BASH_ENV" && name != "ZDOTDIR" {
+			env = append(env, string(kv))
+		}
+	}
+	return gate.New(gate.Env{Environ: env, Paths: k.m.Paths, Binary: k.m.Binary, Stderr: stderr, Now: time.Now})
 }
 
 // judge answers for the shims of the run.

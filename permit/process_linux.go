@@ -36,8 +36,9 @@ func statOf(pid int) (ppid int, start uint64) {
 }
 
 // belonging returns the living processes of a run: the script's shell, what
-// descends from it, and what carries the run's mark. Never except.
-func belonging(id string, root int, except int) []int {
+// descends from it, and what carries the run's mark, as far as they started no
+// earlier than since. Never except.
+func belonging(id string, root int, since uint64, except int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -51,7 +52,7 @@ func belonging(id string, root int, except int) []int {
 			continue
 		}
 		ppid, start := statOf(pid)
-		if start == 0 {
+		if start < since || start == 0 {
 			continue
 		}
 		parents[pid] = ppid

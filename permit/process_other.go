@@ -14,7 +14,7 @@ func startOf(pid int) uint64 {
 }
 
 // belonging returns the script's shell alone.
-func belonging(id string, root int, except int) []int {
+func belonging(id string, root int, since uint64, except int) []int {
 	if root != except && startOf(root) != 0 {
 		return []int{root}
 	}

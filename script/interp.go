@@ -359,7 +359,8 @@ type interp struct {
 	consts map[string]Word
 	lists  map[string][]Word
 	alias  map[string]string
-	assign map[string]int // how often a name is assigned
+	assign map[string]int  // how often a name is assigned
+	paths  map[string]bool // names that hold pathlib paths
 	code   string
 	depth  int
 }
@@ -379,6 +380,7 @@ func (p *interp) run(code string, depth int) {
 	sub.toks, sub.code, sub.depth = l.toks, code, depth
 	if sub.consts == nil {
 		sub.consts, sub.lists, sub.alias, sub.assign = map[string]Word{}, map[string][]Word{}, map[string]string{}, map[string]int{}
+		sub.paths = map[string]bool{}
 	}
 	sub.prepare()
 	for i := range sub.toks {

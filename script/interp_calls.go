@@ -53,6 +53,9 @@ func (p *interp) bind(i int) {
 	end := p.statementEnd(i + 2)
 	rhs := p.toks[i+2 : end]
 	name := p.toks[i].text
+	if p.isPath(rhs) {
+		p.paths[name] = true
+	}
 	if ws, ok := p.list(rhs); ok {
 		p.lists[name] = ws
 		return

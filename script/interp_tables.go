@@ -350,6 +350,9 @@ func (p *interp) call(i int, name string, recv []token, args [][]token) {
 	case 'o':
 		p.perlOpen(pos, call)
 	case 'M', 'C':
+		if method && !p.isPath(recv) {
+			return // str.replace, DataFrame.rename
+		}
 		if w, ok := arg(0); ok {
 			p.effect(map[byte]EffectKind{'M': Delete, 'C': Read}[act[0]], w, false, call)
 		}
@@ -371,6 +374,16 @@ func (p *interp) call(i int, name string, recv []token, args [][]token) {
 	default:
 		p.process(act, args, pos, call)
 	}
+}
+
+// isPath reports whether an expression of Python is a pathlib path.
+func (p *interp) isPath(t []token) bool {
+	for _, x := range t {
+		if x.kind == tName && (x.text == "Path" || x.text == "pathlib" || p.paths[x.text]) {
+			return true
+		}
+	}
+	return false
 }
 
 // deletes records the paths of a deletion.

@@ -211,7 +211,14 @@ func isTerminal(f *os.File) bool {
 // exec replaces this process by the real command. It returns only on failure.
 func (p Process) exec(exe, entry, name string, argv []string, depth string) int {
 	if exe == "" {
-		p.errorf("%s: command not found (only safeshell's shim is in PATH); if it was removed: safeshell refresh", spool.Visible(name))
+		switch argv0 := spool.Visible(strings.Join(argv[:min(1, len(argv))], "")); {
+		case strings.Contains(argv0, "/") && p.Identity.Role != Shim:
+			p.errorf("%s: no such command; see: ls -l %s", argv0, argv0)
+		case p.Identity.Role != Shim:
+			p.errorf("%s: command not found", spool.Visible(name))
+		default:
+			p.errorf("%s: command not found (only safeshell's shim is in PATH); if it was removed: safeshell refresh", spool.Visible(name))
+		}
 		return CodeNotFound
 	}
 	env := p.Environ

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -184,6 +185,10 @@ func (e *trashSideError) Error() string {
 	switch {
 	case errors.Is(e.err, unix.ENOSPC), errors.Is(e.err, unix.EDQUOT):
 		hint = "; to make room: safeshell trash purge --older 7d"
+		if entries, err := os.ReadDir(filepath.Join(e.s.path, "files")); err == nil && len(entries) == 0 {
+			// There is nothing to purge.
+			hint = "; the trash is empty, so make room elsewhere, see: df -h " + e.s.path
+		}
 	}
 	return "cannot write to the trash " + Show(e.s.path) + ": " + errText(e.err) + hint
 }

@@ -1,0 +1,103 @@
+package script
+
+import (
+	"strings"
+	"testing"
+)
+
+var fuzzDialects = []Dialect{Bash, POSIX, Zsh, AnyDialect}
+
+// sound checks what holds for every analysis, whatever the text.
+func sound(t *testing.T, text string, a Analysis) {
+	t.Helper()
+	checkShape(t, text, a)
+	for _, u := range a.Unknown {
+		if strings.HasPrefix(u.Reason, "the analysis failed") || strings.Contains(u.Reason, "the parser failed") {
+			t.Fatalf("%q: %s", text, u.Reason)
+		}
+	}
+	if len(a.Commands) > maxSteps || len(a.Unknown) > 100 {
+		t.Fatalf("%q: %d commands, %d unknown", text, len(a.Commands), len(a.Unknown))
+	}
+	size := 0
+	for i := range a.Commands {
+		for _, w := range a.Commands[i].Argv {
+			for _, p := range w.Parts {
+				size += len(p.Text)
+			}
+		}
+		a.Commands[i].Name()
+	}
+	if size > 64<<20 {
+		t.Fatalf("%q: words of %d bytes", text, size)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, line := range oracleLines {
+		f.Add(line, byte(len(line)))
+	}
+	f.Fuzz(func(t *testing.T, text string, d byte) {
+		if len(text) > 4096 {
+			return
+		}
+		sound(t, text, Parse(text, testOptions(fuzzDialects[int(d)%len(fuzzDialects)])))
+	})
+}
+
+func FuzzFromArgv(f *testing.F) {
+	for _, s := range []string{
+		"git\x00-C\x00a\x00status", "sudo\x00-u\x00root\x00bash\x00-c\x00rm x", "xargs\x00-I{}\x00sh\x00-c\x00rm {}", "find\x00.\x00-exec\x00rm\x00{}\x00;",
+		"env\x00-S\x00A=1 rm x", "python3\x00-c\x00import os; os.system(f'rm {x}')", "perl\x00-e\x00s/a/`b`/e; unlink qw(a b)", "awk\x00BEGIN{print \"a\"|\"sh\"}",
+		"node\x00-e\x00require('fs').rmSync(`${x}`)", "ruby\x00-e\x00system(*%w[rm x])", "php\x00-r\x00unlink(<<<E\na\nE\n);", "ssh\x00h\x00rm\x00x", "docker\x00run\x00-v\x00a\x00b\x00rm",
+		"parallel\x00rm\x00:::\x00a", "sed\x00s/a/b/e", "tmux\x00send-keys\x00rm x\x00Enter", "", "\x00", "make\x00$(shell rm)", "osascript\x00-e\x00do shell script \"rm\"",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 4096 {
+			return
+		}
+		argv := strings.Split(s, "\x00")
+		a := FromArgv(argv, testOptions(Bash))
+		sound(t, "", a)
+		if len(a.Commands) == 0 {
+			t.Fatalf("%q: nothing", argv)
+		}
+		if len(a.Commands[0].Argv) != len(argv) {
+			t.Fatalf("%q: command 0 is %s", argv, render(&a.Commands[0]))
+		}
+		for i, w := range a.Commands[0].Argv {
+			if x, ok := w.Text(); !ok || x != argv[i] {
+				t.Fatalf("%q: word %d is %s", argv, i, spell(w))
+			}
+		}
+	})
+}
+
+// Quoting an argv and parsing the line gives the argv back.
+func FuzzQuote(f *testing.F) {
+	f.Add("rm\x00-rf\x00a b\x00'\x00\"$x`y`\\\x00\x00\xff\x00!x\x00~\x00{a,b}\x00*")
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 4096 {
+			return
+		}
+		argv := strings.Split(s, "\x00")
+		if argv[0] == "" || len(argv[0]) > 64 {
+			argv[0] = "rec"
+		}
+		argv = append([]string{"rec"}, argv...)
+		line := Quote(argv)
+		for _, d := range []Dialect{Bash, POSIX, Zsh} {
+			a := Parse(line, Options{Dialect: d})
+			if len(a.Commands) == 0 || len(a.Commands[0].Argv) != len(argv) {
+				t.Fatalf("%s: %q became %q: %s", d, argv, line, describe(a))
+			}
+			for i, w := range a.Commands[0].Argv {
+				if x, ok := w.Text(); !ok || x != argv[i] {
+					t.Fatalf("%s: %q became %q: word %d is %s", d, argv, line, i, spell(w))
+				}
+			}
+		}
+	})
+}
