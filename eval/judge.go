@@ -192,11 +192,14 @@ func (j *judging) try(rule *rule, s *source) {
 	if j.best != nil && (h.rank() < j.best.rank() || h.rank() == j.best.rank() && !h.restates(j.best)) && len(rule.conditions) == 0 {
 		return // cannot change the verdict
 	}
-	if context != "" && context != j.r.who() {
+	// Who runs the command may have to be looked for among all its ancestors, so
+	// it is asked only when the words fit, and before a match looks at files.
+	if context != "" && j.r.context != "" && context != j.r.context {
 		return
 	}
+	j.v.context = context
 	h.sure = j.v.match(rule, &h)
-	if h.sure == never {
+	if h.sure == never || !j.v.rightContext() {
 		return
 	}
 	if h.sure == maybe {

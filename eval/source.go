@@ -221,8 +221,9 @@ func racy(m sourceMeta) bool {
 }
 
 func closeBlob(b *blob) {
-	if b != nil && b.file != nil {
-		b.file.Close()
+	if b != nil {
+		b.file.close()
+		b.file = 0
 	}
 }
 
@@ -231,23 +232,19 @@ func openCached(name, path string) (*blob, sourceMeta) {
 	if !filepath.IsAbs(name) {
 		return nil, sourceMeta{}
 	}
-	f, err := os.Open(name)
-	if err != nil {
+	f, size := openPrivate(name)
+	if f == 0 || size > 64*MaxFileSize {
+		f.close()
 		return nil, sourceMeta{}
 	}
-	fi, err := f.Stat()
-	if err != nil || !privateFile(f) || fi.Size() > 64*MaxFileSize {
-		f.Close()
-		return nil, sourceMeta{}
-	}
-	b := &blob{file: f, size: int(fi.Size())}
+	b := &blob{file: f, size: int(size)}
 	if openBlob(b) == nil {
 		d := decoder{s: b.meta}
 		if m := d.meta(); !d.bad && m.path == path {
 			return b, m
 		}
 	}
-	f.Close()
+	f.close()
 	return nil, sourceMeta{}
 }
 
@@ -302,16 +299,16 @@ func readBad(name, path string, id fileID) []Problem {
 	if !filepath.IsAbs(name) {
 		return nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
+	f, size := openPrivate(name)
+	if f == 0 {
 		return nil
 	}
-	defer f.Close()
-	if !privateFile(f) {
+	defer f.close()
+	data := make([]byte, min(size, MaxFileSize))
+	n := len(data)
+	if f.readAt(data, 0) != nil {
 		return nil
 	}
-	data := make([]byte, MaxFileSize)
-	n, _ := f.Read(data)
 	s := string(data[:n])
 	if len(s) < len(badMagic) || s[:len(badMagic)] != badMagic {
 		return nil
