@@ -211,6 +211,12 @@ func TestOracleRandom(t *testing.T) {
 	old := f.Value.String()
 	defer f.Value.Set(old)
 	must(t, f.Value.Set(checks))
+	// The same texts in each run, unless a seed is asked for: a finding of chance
+	// belongs into a hunt (go test -run OracleRandom -rapid.seed=N), not into CI.
+	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == "0" {
+		defer seed.Value.Set("0")
+		must(t, seed.Value.Set("20261121"))
+	}
 	var ran, unknown atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
 		g := &gen{t: rt, left: 14}

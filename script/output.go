@@ -14,6 +14,14 @@ func (a *analyzer) output(k *call, name string) {
 		return
 	}
 	args := k.argv[1:]
+	for _, w := range args {
+		for _, p := range w.Parts {
+			if p.Kind == Variable && strings.HasPrefix(p.Name, "!") {
+				s.lose() // ${!X} of an unset X is an error: nothing is printed then
+				return
+			}
+		}
+	}
 	if k.c.src != nil && k.c.src.lang == Zsh {
 		// A pattern that matches nothing stops the command there, and so does
 		// =name of a program that is not there.
