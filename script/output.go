@@ -16,8 +16,8 @@ func (a *analyzer) output(k *call, name string) {
 	args := k.argv[1:]
 	for _, w := range args {
 		for _, p := range w.Parts {
-			if p.Kind == Variable && strings.HasPrefix(p.Name, "!") {
-				s.lose() // ${!X} of an unset X is an error: nothing is printed then
+			if p.Kind == Variable && (strings.HasPrefix(p.Name, "!") || strings.Contains(p.Name, "?")) {
+				s.lose() // ${!x} and ${x?} may fail, and nothing is printed
 				return
 			}
 		}
