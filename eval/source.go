@@ -22,6 +22,7 @@ type source struct {
 	trustKey  string // of the content in force
 	trusted   bool
 	problems  []Problem
+	renewed   bool // compiled in this process, because the cache was damaged
 	fatal     bool // it exists, cannot be used, and has no last good version
 }
 
@@ -121,11 +122,7 @@ func openSource(path string, kind sourceKind, cache string) *source {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	base := ""
-	if cache != "" {
-		sum := sha256.Sum256([]byte(path))
-		base = filepath.Join(cache, hex.EncodeToString(sum[:16]))
-	}
+	base := cacheBase(path, cache)
 	if err != nil {
 		s.broken(base, fileProblem(path, err))
 		return s
@@ -180,6 +177,22 @@ func openSource(path string, kind sourceKind, cache string) *source {
 	}
 	s.use(b, meta)
 	return s
+}
+
+// cacheBase is the name, without ending, of a source's files in the cache.
+func cacheBase(path, cache string) string {
+	if cache == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(path))
+	return filepath.Join(cache, hex.EncodeToString(sum[:16]))
+}
+
+// dropCached removes the compiled rules of a source.
+func dropCached(path, cache string) {
+	if base := cacheBase(path, cache); base != "" {
+		os.Remove(base + ".rules")
+	}
 }
 
 // broken is for a file that cannot even be looked at.
