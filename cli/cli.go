@@ -8,13 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"safeshell/config"
+	"safeshell/front"
 	"safeshell/gate"
 	"safeshell/shims"
 	"safeshell/spool"
@@ -196,13 +195,4 @@ func (a *app) note(format string, args ...any) {
 func visible(s string) string { return spool.Visible(s) }
 
 // dir is the working directory; "" when it is gone.
-func (a *app) dir() string {
-	d, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(d); err == nil {
-		return real
-	}
-	return d
-}
+func (a *app) dir() string { return front.Dir() }

@@ -152,7 +152,7 @@ func New(env Env) *Gate {
 // Config returns the configuration in force. A config.yaml that is broken is
 // said in the verdict's warnings, and the defaults hold.
 func (g *Gate) Config() config.Config {
-	g.cfgOnce.Do(func() { g.cfg, g.cfgErr = config.Load(g.env.Paths.Config) })
+	g.cfgOnce.Do(func() { g.cfg, g.cfgErr = config.LoadCached(g.env.Paths.Config, g.env.Paths.Cache) })
 	return g.cfg
 }
 
