@@ -101,7 +101,7 @@ func Run(p shims.Process) (code int) {
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(a.err, "safeshell: %v\n", err)
-		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(args))
+		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(parser.Model.Node, args))
 		return shims.CodeUsage
 	}
 	return a.fail(ctx.Run(a))
@@ -111,10 +111,12 @@ func Run(p shims.Process) (code int) {
 type exitPanic struct{}
 
 // commandPrefix returns "name " of the subcommand in args, if it has one.
-func commandPrefix(args []string) string {
+func commandPrefix(root *kong.Node, args []string) string {
 	for _, a := range args {
-		if !strings.HasPrefix(a, "-") && len(a) < 20 && strings.IndexFunc(a, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
-			return a + " "
+		for _, n := range root.Children {
+			if n.Name == a {
+				return a + " "
+			}
 		}
 	}
 	return ""

@@ -3,8 +3,6 @@ package eval
 import (
 	"encoding/binary"
 	"errors"
-	"io"
-	"os"
 	"sort"
 	"strings"
 )
@@ -245,7 +243,7 @@ func (d *decoder) entry() entry {
 // blob reads compiled rules from memory or from a file.
 type blob struct {
 	mem  string
-	file *os.File
+	file fileHandle // used when mem is empty
 	size int
 
 	win    string // bytes of the file that were read last
@@ -271,7 +269,7 @@ func (b *blob) at(off, n int) (string, error) {
 	if off < 0 || n < 0 || off > b.size || n > b.size-off {
 		return "", errBlob
 	}
-	if b.file == nil {
+	if b.file == 0 {
 		return b.mem[off : off+n], nil
 	}
 	if off < b.winOff || off+n > b.winOff+len(b.win) {
@@ -280,7 +278,7 @@ func (b *blob) at(off, n int) (string, error) {
 			from, size = 0, b.size
 		}
 		buf := make([]byte, size)
-		if _, err := io.ReadFull(io.NewSectionReader(b.file, int64(from), int64(size)), buf); err != nil {
+		if err := b.file.readAt(buf, from); err != nil {
 			return "", err
 		}
 		b.win, b.winOff = string(buf), from

@@ -134,7 +134,7 @@ func (j *judging) source(b *blob, s *source) {
 		}
 		var err error
 		if entries, err = b.lookup(k, have, entries); err != nil && s != nil {
-			j.damaged(s)
+			j.again(s)
 			return
 		}
 	}
@@ -151,7 +151,7 @@ func (j *judging) source(b *blob, s *source) {
 		rule, err := b.rule(e, false)
 		if err != nil {
 			if s != nil {
-				j.damaged(s)
+				j.again(s)
 			}
 			return
 		}
@@ -160,8 +160,22 @@ func (j *judging) source(b *blob, s *source) {
 	j.seq += 1 << 20
 }
 
-// damaged reports compiled rules that changed under our hands.
-func (j *judging) damaged(s *source) {
+// again compiles a source anew whose cached rules turned out to be damaged.
+func (j *judging) again(s *source) {
+	if !s.renewed {
+		closeBlob(s.blob)
+		fresh := openSource(s.path, s.kind, "")
+		if fresh == nil {
+			return // the file is gone by now
+		}
+		fresh.trusted, fresh.renewed = s.trusted && fresh.trustKey == s.trustKey, true
+		*s = *fresh
+		dropCached(s.path, j.r.o.Paths.Cache)
+		if s.blob != nil {
+			j.source(s.blob, s)
+			return
+		}
+	}
 	j.d.Problems = append(j.d.Problems, Problem{File: s.path, Message: "its compiled rules are damaged", Fix: "rm -r " + quote(j.r.o.Paths.Cache), Fatal: true})
 }
 
@@ -192,11 +206,14 @@ func (j *judging) try(rule *rule, s *source) {
 	if j.best != nil && (h.rank() < j.best.rank() || h.rank() == j.best.rank() && !h.restates(j.best)) && len(rule.conditions) == 0 {
 		return // cannot change the verdict
 	}
-	if context != "" && context != j.r.who() {
+	// Who runs the command may have to be looked for among all its ancestors, so
+	// it is asked only when the words fit, and before a match looks at files.
+	if context != "" && j.r.context != "" && context != j.r.context {
 		return
 	}
+	j.v.context = context
 	h.sure = j.v.match(rule, &h)
-	if h.sure == never {
+	if h.sure == never || !j.v.rightContext() {
 		return
 	}
 	if h.sure == maybe {

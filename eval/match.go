@@ -169,6 +169,9 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 	if c.is != nil && !v.is(c.is, note) {
 		return never
 	}
+	if (c.mounts != nil || c.branch.set() || c.existingBranch != unset || c.usesTargets()) && !v.rightContext() {
+		return never
+	}
 	if c.mounts != nil {
 		k := v.mounts(c.mounts, note)
 		if result = min(result, k); k == never {

@@ -127,13 +127,52 @@ func trustKey(path string, content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// privateFile says that an open file can have been written by the user alone.
-func privateFile(f *os.File) bool {
-	var st unix.Stat_t
-	if unix.Fstat(int(f.Fd()), &st) != nil {
-		return false
+// fileHandle is an open file without the poller that os.File sets up, which
+// costs more than reading a small file. Zero is no file: it is never the number
+// of one, because openPrivate keeps clear of the standard files.
+type fileHandle int
+
+// openPrivate opens a regular file that can have been written by the user
+// alone, and returns its size. The handle is 0 when there is no such file.
+func openPrivate(path string) (f fileHandle, size int64) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	for err == unix.EINTR {
+		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	}
-	return st.Mode&unix.S_IFMT == unix.S_IFREG && int(st.Uid) == os.Geteuid() && st.Mode&0o077 == 0
+	if err != nil {
+		return 0, 0
+	}
+	f = fileHandle(fd)
+	var st unix.Stat_t
+	if fd <= 2 || unix.Fstat(fd, &st) != nil ||
+		st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 {
+		_ = unix.Close(fd)
+		return 0, 0
+	}
+	return f, st.Size
+}
+
+func (f fileHandle) close() {
+	if f > 0 {
+		_ = unix.Close(int(f))
+	}
+}
+
+// readAt fills buf from the offset off.
+func (f fileHandle) readAt(buf []byte, off int) error {
+	for len(buf) > 0 {
+		n, err := unix.Pread(int(f), buf, int64(off))
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return err
+		case n == 0:
+			return io.ErrUnexpectedEOF
+		}
+		buf, off = buf[n:], off+n
+	}
+	return nil
 }
 
 // writePrivate replaces a file of safeshell's own: temporary file in the same

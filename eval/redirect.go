@@ -29,12 +29,22 @@ func parseRedirect(text string) ([]redirectWord, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 && (rw.args || len(rw.parts) != 1 || rw.parts[0].kind != rdText) {
-			return nil, errors.New("the command must be a plain name")
+		if i == 0 && !rw.fixed() {
+			return nil, errors.New("the command must be a plain name or path")
 		}
 		out = append(out, rw)
 	}
 	return out, nil
+}
+
+// fixed says that the word does not depend on the command.
+func (w redirectWord) fixed() bool {
+	for _, p := range w.parts {
+		if p.kind == rdCmd || p.kind == rdDir || p.kind == rdText && p.text == "" {
+			return false
+		}
+	}
+	return !w.args
 }
 
 // parseErrorText drops the invented file name from a parser's error.

@@ -22,6 +22,7 @@ type source struct {
 	trustKey  string // of the content in force
 	trusted   bool
 	problems  []Problem
+	renewed   bool // compiled in this process, because the cache was damaged
 	fatal     bool // it exists, cannot be used, and has no last good version
 }
 
@@ -121,11 +122,7 @@ func openSource(path string, kind sourceKind, cache string) *source {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	base := ""
-	if cache != "" {
-		sum := sha256.Sum256([]byte(path))
-		base = filepath.Join(cache, hex.EncodeToString(sum[:16]))
-	}
+	base := cacheBase(path, cache)
 	if err != nil {
 		s.broken(base, fileProblem(path, err))
 		return s
@@ -182,6 +179,22 @@ func openSource(path string, kind sourceKind, cache string) *source {
 	return s
 }
 
+// cacheBase is the name, without ending, of a source's files in the cache.
+func cacheBase(path, cache string) string {
+	if cache == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(path))
+	return filepath.Join(cache, hex.EncodeToString(sum[:16]))
+}
+
+// dropCached removes the compiled rules of a source.
+func dropCached(path, cache string) {
+	if base := cacheBase(path, cache); base != "" {
+		os.Remove(base + ".rules")
+	}
+}
+
 // broken is for a file that cannot even be looked at.
 func (s *source) broken(base string, problems []Problem) {
 	good, meta := openCached(base+".rules", s.path)
@@ -221,8 +234,9 @@ func racy(m sourceMeta) bool {
 }
 
 func closeBlob(b *blob) {
-	if b != nil && b.file != nil {
-		b.file.Close()
+	if b != nil {
+		b.file.close()
+		b.file = 0
 	}
 }
 
@@ -231,23 +245,19 @@ func openCached(name, path string) (*blob, sourceMeta) {
 	if !filepath.IsAbs(name) {
 		return nil, sourceMeta{}
 	}
-	f, err := os.Open(name)
-	if err != nil {
+	f, size := openPrivate(name)
+	if f == 0 || size > 64*MaxFileSize {
+		f.close()
 		return nil, sourceMeta{}
 	}
-	fi, err := f.Stat()
-	if err != nil || !privateFile(f) || fi.Size() > 64*MaxFileSize {
-		f.Close()
-		return nil, sourceMeta{}
-	}
-	b := &blob{file: f, size: int(fi.Size())}
+	b := &blob{file: f, size: int(size)}
 	if openBlob(b) == nil {
 		d := decoder{s: b.meta}
 		if m := d.meta(); !d.bad && m.path == path {
 			return b, m
 		}
 	}
-	f.Close()
+	f.close()
 	return nil, sourceMeta{}
 }
 
@@ -302,16 +312,16 @@ func readBad(name, path string, id fileID) []Problem {
 	if !filepath.IsAbs(name) {
 		return nil
 	}
-	f, err := os.Open(name)
-	if err != nil {
+	f, size := openPrivate(name)
+	if f == 0 {
 		return nil
 	}
-	defer f.Close()
-	if !privateFile(f) {
+	defer f.close()
+	data := make([]byte, min(size, MaxFileSize))
+	n := len(data)
+	if f.readAt(data, 0) != nil {
 		return nil
 	}
-	data := make([]byte, MaxFileSize)
-	n, _ := f.Read(data)
 	s := string(data[:n])
 	if len(s) < len(badMagic) || s[:len(badMagic)] != badMagic {
 		return nil

@@ -14,7 +14,9 @@ type view struct {
 	i    int
 	c    *script.Command
 	line cmdline
-	dir  string // working directory; empty when it is not known
+	// context is the one that the rule at hand is for; empty: for all.
+	context Context
+	dir     string // working directory; empty when it is not known
 
 	accessed   bool
 	accesses   []target
@@ -35,6 +37,9 @@ func newView(r *Rules, a *script.Analysis, i int) *view {
 	}
 	return v
 }
+
+// rightContext reports whether the rule at hand is for whoever runs the command.
+func (v *view) rightContext() bool { return v.context == "" || v.context == v.r.who() }
 
 // repoDir is where repository rules are looked for: the command's directory,
 // or, when that is not known, the last one in the text that was.

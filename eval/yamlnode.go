@@ -86,6 +86,9 @@ func (y *yamlReader) syntax(err error) {
 		if num, text, ok := strings.Cut(rest, ": "); ok {
 			if n, err := strconv.Atoi(num); err == nil {
 				p.Line, p.Column, msg = n, 1, text
+				if strings.HasPrefix(text, "did not find expected") {
+					p.Line++ // the parser, other than the scanner, counts from 0
+				}
 			}
 		}
 	}

@@ -245,13 +245,14 @@ type process struct {
 	pid, ppid, pgrp, sid, tty int
 	start                     uint64 // clock ticks after boot
 	comm                      string
-	argv                      []string
+	argv                      []string // the first words; what follows the third is not split
 }
 
 // readProc reads one process. Errors are those of the files.
 func readProc(proc string, pid int) (process, error) {
 	p := process{pid: pid}
-	b, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "stat"))
+	dir := proc + "/" + strconv.Itoa(pid)
+	b, err := readSmall(dir + "/stat")
 	if err != nil {
 		return p, err
 	}
@@ -270,10 +271,31 @@ func readProc(proc string, pid int) (process, error) {
 	p.sid, _ = strconv.Atoi(fields[3])
 	p.tty, _ = strconv.Atoi(fields[4])
 	p.start, _ = strconv.ParseUint(fields[19], 10, 64)
-	if c, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "cmdline")); err == nil {
-		p.argv = strings.Split(strings.TrimRight(string(c), "\x00"), "\x00")
+	if c, err := readSmall(dir + "/cmdline"); err == nil {
+		p.argv = strings.SplitN(strings.TrimRight(string(c), "\x00"), "\x00", 4)
 	}
 	return p, nil
+}
+
+// readSmall returns the first 4 KiB of a file of /proc, with the three system
+// calls that it takes: the walk over the ancestors reads two for each.
+func readSmall(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 4096)
+	for {
+		n, err := unix.Read(fd, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return buf[:n], nil
+	}
 }
 
 // agent returns the agent that this process is, by its name or, for programs

@@ -125,12 +125,20 @@ func (k *keeper) watch() {
 }
 
 // waitGone returns when the process is gone.
+//
+// A process that execs from another thread than its first looks dead for a
+// moment, so an end is looked at twice.
 func waitGone(pid int, start uint64) {
-	if waitPidfd(pid, start) {
-		return
-	}
-	for startOf(pid) == start && start != 0 {
-		time.Sleep(500 * time.Millisecond)
+	for {
+		if !waitPidfd(pid, start) {
+			for startOf(pid) == start && start != 0 {
+				time.Sleep(500 * time.Millisecond)
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+		if start == 0 || startOf(pid) != start {
+			return
+		}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,7 +32,7 @@ const (
 type finder struct {
 	path string
 	home string // to expand a literal ~ as bash does
-	self []os.FileInfo
+	self []unix.Stat_t
 }
 
 func newFinder(getenv func(string) (string, bool)) finder {
@@ -42,10 +42,15 @@ func newFinder(getenv func(string) (string, bool)) finder {
 	}
 	f.home, _ = getenv("HOME")
 	// /proc/self/exe is this file even after it was replaced on disk; the
-	// path's file is what new links lead to.
-	for _, p := range []string{"/proc/self/exe", Executable()} {
-		if fi, err := os.Stat(p); err == nil {
-			f.self = append(f.self, fi)
+	// path's file is what new links lead to then.
+	paths := []string{selfExe}
+	if exe, deleted := ownPath(); carrier != "" || deleted {
+		paths = append(paths, exe)
+	}
+	for _, p := range paths {
+		var st unix.Stat_t
+		if unix.Stat(p, &st) == nil {
+			f.self = append(f.self, st)
 		}
 	}
 	return f
@@ -62,16 +67,36 @@ var carrier string
 // memory: links lead there, not to /proc/self/exe.
 func SetCarrier(path string) { carrier = path }
 
+const selfExe = "/proc/self/exe"
+
 // Executable returns safeshell's own absolute path, "" when not known.
 func Executable() string {
+	p, _ := ownPath()
+	return p
+}
+
+// own is what ownPath has found.
+var own struct {
+	once    sync.Once
+	path    string
+	deleted bool
+}
+
+// ownPath returns safeshell's own path, and whether another file or none is
+// there by now.
+func ownPath() (path string, deleted bool) {
 	if carrier != "" {
-		return carrier
+		return carrier, false
 	}
-	p, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSuffix(p, " (deleted)")
+	own.once.Do(func() {
+		buf := make([]byte, unix.PathMax)
+		if n, err := unix.Readlink(selfExe, buf); err == nil {
+			own.path, own.deleted = strings.CutSuffix(string(buf[:n]), " (deleted)")
+		} else {
+			own.path, _ = os.Executable()
+		}
+	})
+	return own.path, own.deleted
 }
 
 // find returns the first real command called name in PATH and the PATH entry
@@ -144,15 +169,11 @@ func (f finder) candidate(e, name string) string {
 
 // isSelf reports whether the file is this program: the same file, or a copy.
 func (f finder) isSelf(p string, st *unix.Stat_t) bool {
-	for _, fi := range f.self {
-		s, ok := fi.Sys().(*syscall.Stat_t)
-		if !ok {
-			continue
-		}
+	for _, s := range f.self {
 		if s.Dev == st.Dev && s.Ino == st.Ino {
 			return true
 		}
-		if s.Size == st.Size && sameContent(p, "/proc/self/exe") {
+		if s.Size == st.Size && sameContent(p, selfExe) {
 			return true
 		}
 	}

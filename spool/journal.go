@@ -130,7 +130,7 @@ func (j *Journal) encode(e Entry) ([]byte, error) {
 	if e.Time.IsZero() {
 		e.Time = j.wall()
 	}
-	e.Time = e.Time.Round(0)
+	e.Time = e.Time.UTC().Round(0) // a local time would read the zone files
 	if e.PID == 0 {
 		e.PID = os.Getpid()
 	}
@@ -180,8 +180,7 @@ func (j *Journal) open(how int, patience time.Duration) (*os.File, error) {
 	deadline := time.Now().Add(patience)
 	pause := 50 * time.Microsecond
 	for {
-		// O_NONBLOCK: never wait for the reader of a FIFO.
-		f, err := os.OpenFile(j.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+		f, err := openPlain(j.path, unix.O_RDWR|unix.O_APPEND|unix.O_CREAT)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err = makeParents(filepath.Dir(j.path)); err == nil && time.Now().Before(deadline) {
 				continue
@@ -205,6 +204,22 @@ func (j *Journal) open(how int, patience time.Duration) (*os.File, error) {
 		}
 		time.Sleep(pause)
 		pause = min(pause*2, 5*time.Millisecond)
+	}
+}
+
+// openPlain opens a file without the poller, which every append of a guarded
+// command would set up anew. Opening a FIFO for reading and writing does not
+// wait for another end.
+func openPlain(path string, flags int) (*os.File, error) {
+	for {
+		fd, err := unix.Open(path, flags|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		}
+		return os.NewFile(uintptr(fd), path), nil
 	}
 }
 
