@@ -41,6 +41,9 @@ type Env struct {
 	Binary  string // absolute path of safeshell itself, for rewritten commands
 	Stderr  io.Writer
 	Now     func() time.Time
+	// PID is the process that asks, where another one judges for it (the keeper
+	// of `safeshell run`); 0: this one.
+	PID int
 }
 
 // Getenv returns a variable of the environment; "" when it is not set.

@@ -274,7 +274,7 @@ func (k *keeper) gate(q shims.KeeperRequest, stderr io.Writer) *gate.Gate {
 			env = append(env, string(kv))
 		}
 	}
-	return gate.New(gate.Env{Environ: env, Paths: k.m.Paths, Binary: k.m.Binary, Stderr: stderr, Now: time.Now})
+	return gate.New(gate.Env{Environ: env, Paths: k.m.Paths, Binary: k.m.Binary, Stderr: stderr, Now: time.Now, PID: q.PID})
 }
 
 // judge answers for the shims of the run.
@@ -317,7 +317,7 @@ func (k *keeper) declare(ctx context.Context, q shims.KeeperRequest, out *replie
 	if code := k.unreachable(r, out); code != 0 {
 		return code
 	}
-	q2 := Question{Paths: k.m.Paths, Approval: cfg.Approval, Caller: k.m.Caller, Dir: env.Dir, File: string(k.m.File), Stderr: out}
+	q2 := Question{Paths: k.m.Paths, Approval: cfg.Approval, Caller: k.m.Caller, Dir: env.Dir, File: string(k.m.File), Stderr: out, PID: q.PID}
 	o := Settle(ctx, set, r, q2, k.retry(commands), AskHuman)
 	for _, w := range o.Warnings {
 		fmt.Fprintf(out, "safeshell: %s\n", w)
