@@ -16,7 +16,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint bench clean tools fuzz
+.PHONY: all build install demo test lint bench bench-compare clean tools fuzz
 
 all: build
 
@@ -49,8 +49,14 @@ test: tools build
 	$(GO) vet ./...
 	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test ./...
 
+# Figures beside their limits; BENCHFLAGS="-entries 100000 -tree 100000" for the
+# full sizes. make bench-compare A=before.json B=after.json holds two side by side.
+BENCHOUT ?= bin/bench.json
 bench: build
-	$(GO) run ./bench -binary $(abspath $(BIN))
+	$(GO) run ./bench -binary $(abspath $(BIN)) -json $(BENCHOUT) $(BENCHFLAGS)
+
+bench-compare:
+	$(GO) run ./bench -compare $(A) $(B)
 
 lint:
 	@./.ci/lint

@@ -7,6 +7,7 @@ package main
 import (
 	"os"
 
+	"safeshell/front"
 	"safeshell/program"
 	"safeshell/shims"
 )
@@ -26,6 +27,9 @@ func main() {
 	}
 	if h := p.Identity.Home; h != "" && os.Getenv("SAFESHELL_HOME") == "" {
 		p.Environ = append(p.Environ, "SAFESHELL_HOME="+h)
+	}
+	if code, served := front.Run(p); served {
+		os.Exit(code)
 	}
 	os.Exit(program.Run(p))
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"safeshell/permit/ts/denotest"
+
 	"safeshell/permit"
 )
 
@@ -106,6 +108,9 @@ func TestScripts(t *testing.T) {
 				_, ok := permit.KernelSays()
 				return ok, nil
 			}
+			if cond == "deno" {
+				return denotest.Find() != "", nil
+			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -115,6 +120,8 @@ func TestScripts(t *testing.T) {
 			"monitor":     cmdMonitor,
 			"code":        cmdCode,
 			"octal":       cmdOctal,
+			"mcp":         cmdMCP,
+			"deno":        cmdDeno,
 		},
 	})
 }

@@ -8,13 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"safeshell/config"
+	"safeshell/front"
 	"safeshell/gate"
 	"safeshell/shims"
 	"safeshell/spool"
@@ -101,7 +100,7 @@ func Run(p shims.Process) (code int) {
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(a.err, "safeshell: %v\n", err)
-		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(args))
+		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(parser.Model.Node, args))
 		return shims.CodeUsage
 	}
 	return a.fail(ctx.Run(a))
@@ -111,10 +110,12 @@ func Run(p shims.Process) (code int) {
 type exitPanic struct{}
 
 // commandPrefix returns "name " of the subcommand in args, if it has one.
-func commandPrefix(args []string) string {
+func commandPrefix(root *kong.Node, args []string) string {
 	for _, a := range args {
-		if !strings.HasPrefix(a, "-") && len(a) < 20 && strings.IndexFunc(a, func(r rune) bool { return r < 'a' || r > 'z' }) < 0 {
-			return a + " "
+		for _, n := range root.Children {
+			if n.Name == a {
+				return a + " "
+			}
 		}
 	}
 	return ""
@@ -194,13 +195,4 @@ func (a *app) note(format string, args ...any) {
 func visible(s string) string { return spool.Visible(s) }
 
 // dir is the working directory; "" when it is gone.
-func (a *app) dir() string {
-	d, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(d); err == nil {
-		return real
-	}
-	return d
-}
+func (a *app) dir() string { return front.Dir() }

@@ -99,6 +99,10 @@ func (a *app) explainModule(env permit.Env, set *permit.Set, decl permit.Declara
 			return err
 		}
 	}
+	says, _ := permit.KernelSays()
+	if err := a.printf("deno enforces: starting only these; no network; reading and writing only in the project and temporary directories\nthe kernel enforces: %s\n", says); err != nil {
+		return err
+	}
 	if !plan.Commands.OK() {
 		return exitError(1)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"safeshell/front"
 	"safeshell/initscript"
 	"safeshell/shims"
 	"safeshell/spool"
@@ -35,18 +36,7 @@ func (c *initCmd) Run(a *app) error {
 	return c.setUp(a)
 }
 
-func (a *app) initParams() initscript.Params {
-	r, _ := a.g.Rules()
-	var names []string
-	for _, n := range r.Names(a.dir()) {
-		// The built-in packs judge builtins in texts only: a function in front
-		// of echo would cost every prompt.
-		if n.FromUser {
-			names = append(names, n.Name)
-		}
-	}
-	return initscript.Params{Binary: self(), Home: a.paths.Home, UserHome: a.paths.User, Builtins: names}
-}
+func (a *app) initParams() initscript.Params { return front.InitParams(a.g) }
 
 func (a *app) initEnv() initscript.Env {
 	return initscript.System(a.p.Environ, a.initParams())
@@ -57,7 +47,7 @@ func (a *app) initEnv() initscript.Env {
 func (c *initCmd) print(a *app) error {
 	shell := c.Shell
 	if shell == "" {
-		shell = initscript.Detect(a.getenv, parentName())
+		shell = initscript.Detect(a.getenv, front.ParentName())
 	}
 	if err := a.prepare(); err != nil {
 		a.fail(err)
@@ -70,14 +60,6 @@ func (c *initCmd) print(a *app) error {
 		a.note("%s", note)
 	}
 	return a.printf("%s", line)
-}
-
-func parentName() string {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid()))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(b))
 }
 
 // prepare makes the directories and links that the script needs, if they are

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -138,11 +139,11 @@ func read(path string) ([]byte, error) {
 	}
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return nil, fmt.Errorf("%s is not a regular file; move it away", path)
+		return nil, fmt.Errorf("%s is not a regular file; run: /bin/mv %s %s", path, shellWord(path), shellWord(path+".old"))
 	case st.Size > maxSize:
 		return nil, fmt.Errorf("%s is larger than 1 MiB; shorten it", path)
 	case st.Mode&0o022 != 0:
-		return nil, fmt.Errorf("%s can be written by others; run: chmod go-w %s", path, path)
+		return nil, fmt.Errorf("%s can be written by others; run: /bin/chmod go-w %s", path, shellWord(path))
 	case int(st.Uid) != os.Geteuid() && st.Uid != 0:
 		return nil, fmt.Errorf("%s belongs to another user (uid %d); make it your own", path, st.Uid)
 	}
@@ -250,7 +251,7 @@ func decodeError(err error, data []byte) string {
 	what := m[3]
 	col := 1
 	if m[2] != "" {
-		what = fmt.Sprintf("unknown key %q; known keys are in docs/configuration.md", m[2])
+		what = fmt.Sprintf("unknown key %q; known here: %s", m[2], strings.Join(keysBeside(msg), ", "))
 		if lines := strings.Split(string(data), "\n"); line <= len(lines) {
 			col = strings.Index(lines[line-1], m[2]) + 1
 		}
@@ -275,4 +276,21 @@ func locate(root *yaml.Node, key string) (line, col int) {
 		}
 	}
 	return line, col
+}
+
+// keysBeside returns the keys that are known where an unknown one stands: those
+// of the section that the decoder's error spells out, else those of the file.
+func keysBeside(msg string) []string {
+	var keys []string
+	for _, m := range regexp.MustCompile(`yaml:\\?"([a-z_]+)`).FindAllStringSubmatch(msg, -1) {
+		keys = append(keys, m[1])
+	}
+	if len(keys) > 0 {
+		return keys
+	}
+	t := reflect.TypeFor[file]()
+	for i := range t.NumField() {
+		keys = append(keys, t.Field(i).Tag.Get("yaml"))
+	}
+	return keys
 }

@@ -286,9 +286,13 @@ func (g *Gate) remember(grants *spool.Grants, req Request, v Verdict, key spool.
 func (g *Gate) request(req Request, v Verdict, d eval.Decision, c Caller, key spool.Key) spool.Request {
 	now := g.env.Now()
 	limit := g.patience(req, c)
+	pid := g.env.PID
+	if pid == 0 {
+		pid = os.Getpid()
+	}
 	return spool.Request{
 		UID: os.Geteuid(), Session: c.Session, Agent: c.Agent, Context: string(c.Context),
-		Layer: string(req.Layer), PID: os.Getpid(), Dir: req.Dir, Exe: req.Exe,
+		Layer: string(req.Layer), PID: pid, Dir: req.Dir, Exe: req.Exe,
 		Argv: spool.MaskArgv(req.Argv), Line: spool.Mask(req.Line), ArgvSHA: key.ArgvSHA,
 		Rule: v.Rule, Reason: v.Message, Suggest: v.Suggest, Loss: strings.Join(d.Loss, "\n"),
 		Created: now, NotAfter: now.Add(limit),

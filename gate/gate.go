@@ -41,6 +41,9 @@ type Env struct {
 	Binary  string // absolute path of safeshell itself, for rewritten commands
 	Stderr  io.Writer
 	Now     func() time.Time
+	// PID is the process that asks, where another one judges for it (the keeper
+	// of `safeshell run`); 0: this one.
+	PID int
 }
 
 // Getenv returns a variable of the environment; "" when it is not set.
@@ -152,7 +155,7 @@ func New(env Env) *Gate {
 // Config returns the configuration in force. A config.yaml that is broken is
 // said in the verdict's warnings, and the defaults hold.
 func (g *Gate) Config() config.Config {
-	g.cfgOnce.Do(func() { g.cfg, g.cfgErr = config.Load(g.env.Paths.Config) })
+	g.cfgOnce.Do(func() { g.cfg, g.cfgErr = config.LoadCached(g.env.Paths.Config, g.env.Paths.Cache) })
 	return g.cfg
 }
 

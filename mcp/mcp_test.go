@@ -591,6 +591,19 @@ func TestMonitor(t *testing.T) {
 		t.Fatal(text)
 	}
 	contains(t, <-shown, "the agent says that you chose 3, always")
+	// Nor by way of commands alone.
+	res, _, _ = call(t, s, "permit_check", args{"commands": []string{"curl"}})
+	answers <- spool.Refuse
+	if res, text, _ = call(t, s, "run", args{"retry_id": retryID(t, res), "userChoice": 3}); !res.IsError {
+		t.Fatal(text)
+	}
+	<-shown
+	// What is not found is not asked about.
+	res, _, _ = call(t, s, "run", args{"code": "initcmds curl ./nope.sh\ncurl"})
+	id = retryID(t, res)
+	if res, _, _ = call(t, s, "run", args{"retry_id": id, "userChoice": 1}); retryID(t, res) != id {
+		t.Fatal(textOf(res))
+	}
 	answers <- spool.Session
 	if res, text, _ = call(t, s, "run", script); res.IsError || !exists(w.proj+"/ran") {
 		t.Fatal(text)

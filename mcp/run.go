@@ -17,6 +17,9 @@ import (
 // retryCall is how a client goes on, in the hint of a refusal.
 const retryCall = `{"retry_id": "ID", "userChoice": N} with the tool run`
 
+// askTime is more than a script's own process waits for a human (package permit).
+const askTime = 2 * time.Minute
+
 // toolRun is the tool run.
 func (s *server) toolRun(ctx context.Context, req *sdk.CallToolRequest, in runInput) (*sdk.CallToolResult, any, error) {
 	s.noteClient(req.ClientInfo())
@@ -49,7 +52,7 @@ func (s *server) toolRun(ctx context.Context, req *sdk.CallToolRequest, in runIn
 		return failed(err), nil, nil
 	}
 	j.args = in.Args
-	j.limit = limit
+	j.limit, j.asked = limit, limit
 	if limit == 0 && !in.Background {
 		j.limit = defaultLimit
 	}
@@ -72,7 +75,13 @@ func (s *server) toolRun(ctx context.Context, req *sdk.CallToolRequest, in runIn
 			return failedf("the script cannot be stored: %w; nothing has run", err), nil, nil
 		}
 	}
-	argv := append([]string{s.o.Binary, "run", "--", file}, j.args...)
+	argv := []string{s.o.Binary, "run"}
+	if !v.result.OK() && j.limit > 0 {
+		// The time in which the human thinks is not the script's.
+		argv = append(argv, "--time-limit", j.limit.String())
+		j.limit += askTime
+	}
+	argv = append(append(argv, "--", file), j.args...)
 	return s.execute(ctx, req, argv, j, in.Background, remove, v.warnings), nil, nil
 }
 
@@ -107,7 +116,7 @@ func (s *server) settle(ctx context.Context, req *sdk.CallToolRequest, j job, v 
 func (s *server) put(j job, v judged, kind permit.Kind) (string, error) {
 	return permit.OpenRetries(s.o.Paths).Put(permit.Retry{
 		Kind: kind, Commands: j.commands, Script: j.code, File: j.file, Args: j.args, Dir: j.dir, Environ: j.env,
-		Limit: j.limit, Session: v.caller.Session, Agent: v.caller.Agent, Context: string(v.caller.Context),
+		Limit: j.asked, Session: v.caller.Session, Agent: v.caller.Agent, Context: string(v.caller.Context),
 	})
 }
 
@@ -126,6 +135,8 @@ func (s *server) retry(ctx context.Context, req *sdk.CallToolRequest, in runInpu
 		env = unset(env, name)
 	}
 	env = append(env, s.sessionVars()...)
+	env = set(env, "SAFESHELL_HOME", s.o.Paths.Home)
+	env = set(env, "SAFESHELL_SPOOL", s.o.Paths.Spool)
 	j := job{kind: r.Kind, code: r.Script, file: r.File, args: r.Args, dir: r.Dir, env: env, commands: r.Commands, limit: r.Limit}
 	if limit > 0 {
 		j.limit = limit
@@ -140,8 +151,20 @@ func (s *server) retry(ctx context.Context, req *sdk.CallToolRequest, in runInpu
 	if in.UserChoice == int(spool.Refuse) {
 		return s.deny(in.RetryID, v, "agent", j)
 	}
-	if s.monitorAlive() && r.Kind != permit.CheckOnly {
+	switch {
+	case v.result.OK() && in.UserChoice == 0:
+		return failedf("all its commands are permitted by now, but no choice was given, so nothing has run; run the script again without retry_id")
+	case len(v.result.Permittable()) < len(v.result.Blocked()):
+		// What is not found must be corrected first; the id stays good.
+		return withWarnings(blocked(permit.NewBlocked(v.result, in.RetryID, retryCall)), v.warnings)
+	case v.result.OK():
+		// Nothing is left to choose.
+		return s.carryOut(ctx, req, in.RetryID, spool.Choice(in.UserChoice), v, j, in.Background)
+	case s.monitorAlive():
 		// The child asks the human there; the agent's word is shown, no more.
+		if j.limit > 0 {
+			j.limit += askTime
+		}
 		return s.carryOut(ctx, req, in.RetryID, spool.Choice(in.UserChoice), v, j, in.Background)
 	}
 	return s.choose(ctx, req, in.RetryID, v, spool.Choice(in.UserChoice), j, in.Background)

@@ -28,8 +28,9 @@ type job struct {
 	args     []string
 	dir      string
 	env      []string
-	commands []string // declared
-	limit    time.Duration
+	commands []string      // declared
+	limit    time.Duration // in force; 0: none
+	asked    time.Duration // as the call gave it
 }
 
 // source reads the script of a call; what may also be "commands", in messages.

@@ -35,6 +35,8 @@ type Question struct {
 	// Claim is the choice that the caller says its user made; 0: none. A human
 	// at the monitor sees it and decides.
 	Claim spool.Choice
+	// PID is the process that asks, where another one asks for it; 0: this one.
+	PID int
 	// Stderr gets a word while the question waits.
 	Stderr io.Writer
 }
@@ -62,7 +64,7 @@ func Ask(ctx context.Context, q Question) (Answer, error) {
 	what := q.words()
 	r := spool.Request{
 		Session: q.Caller.Session, Agent: q.Caller.Agent, Context: string(q.Caller.Context),
-		Layer: "permit", Dir: q.Dir, Line: q.line(), Rule: Rule, Reason: what,
+		Layer: "permit", PID: q.PID, Dir: q.Dir, Line: q.line(), Rule: Rule, Reason: what,
 		Suggest: "once: this run; session: also later ones of this session; always: every script of this project",
 	}
 	ctx, stop := spool.WithSignals(ctx)

@@ -24,7 +24,8 @@ type BlockedError struct {
 type BlockedCommand struct {
 	Command string `json:"command"`
 	Error   string `json:"error"` // COMMAND_NOT_ALLOWED, COMMAND_NOT_FOUND
-	Detail  string `json:"detail,omitempty"`
+	// Detail is what is wrong with one that was not found; for people alone.
+	Detail string `json:"-"`
 }
 
 // NewBlocked makes the answer for a result that is not OK. retry is the command
@@ -67,7 +68,7 @@ func hint(id, retry string, denied, missing int) string {
 	}
 	if denied > 0 {
 		b.WriteString("Do not look for another way to run what is not allowed. Ask the user which they choose for all of these commands together: " +
-			"(1) once (2) session (3) always for this project (4) deny. ")
+			"(1) once (2) session (3) always (4) deny; always is for this project. ")
 		if id != "" {
 			fmt.Fprintf(&b, "Then run: %s. It works once, within 5 minutes. ", strings.Replace(retry, "ID", id, 1))
 		}

@@ -125,12 +125,20 @@ func (k *keeper) watch() {
 }
 
 // waitGone returns when the process is gone.
+//
+// A process that execs from another thread than its first looks dead for a
+// moment, so an end is looked at twice.
 func waitGone(pid int, start uint64) {
-	if waitPidfd(pid, start) {
-		return
-	}
-	for startOf(pid) == start && start != 0 {
-		time.Sleep(500 * time.Millisecond)
+	for {
+		if !waitPidfd(pid, start) {
+			for startOf(pid) == start && start != 0 {
+				time.Sleep(500 * time.Millisecond)
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+		if start == 0 || startOf(pid) != start {
+			return
+		}
 	}
 }
 
@@ -266,7 +274,7 @@ func (k *keeper) gate(q shims.KeeperRequest, stderr io.Writer) *gate.Gate {
 			env = append(env, string(kv))
 		}
 	}
-	return gate.New(gate.Env{Environ: env, Paths: k.m.Paths, Binary: k.m.Binary, Stderr: stderr, Now: time.Now})
+	return gate.New(gate.Env{Environ: env, Paths: k.m.Paths, Binary: k.m.Binary, Stderr: stderr, Now: time.Now, PID: q.PID})
 }
 
 // judge answers for the shims of the run.
@@ -309,7 +317,7 @@ func (k *keeper) declare(ctx context.Context, q shims.KeeperRequest, out *replie
 	if code := k.unreachable(r, out); code != 0 {
 		return code
 	}
-	q2 := Question{Paths: k.m.Paths, Approval: cfg.Approval, Caller: k.m.Caller, Dir: env.Dir, File: string(k.m.File), Stderr: out}
+	q2 := Question{Paths: k.m.Paths, Approval: cfg.Approval, Caller: k.m.Caller, Dir: env.Dir, File: string(k.m.File), Stderr: out, PID: q.PID}
 	o := Settle(ctx, set, r, q2, k.retry(commands), AskHuman)
 	for _, w := range o.Warnings {
 		fmt.Fprintf(out, "safeshell: %s\n", w)

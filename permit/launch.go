@@ -227,9 +227,16 @@ func (l Launch) scriptFile(d *runDir) (string, error) {
 	return path, os.WriteFile(path, l.Text, 0o600)
 }
 
+// keeperVar marks a keeper.
+const keeperVar = "SAFESHELL_KEEPER"
+
 // startKeeper starts the keeper beside this process. The socket is listening and
 // the lock held before it runs, so that nothing has to wait for it.
 func startKeeper(d *runDir, binary string) error {
+	if os.Getenv(keeperVar) != "" {
+		// A binary that is not safeshell's would start itself for ever.
+		return errors.New("a keeper starts no scripts")
+	}
 	dir, err := os.Open(d.path)
 	if err != nil {
 		return err
@@ -255,14 +262,14 @@ func startKeeper(d *runDir, binary string) error {
 		return err
 	}
 	defer null.Close()
-	c := exec.Command(binary, "run", "--keeper", d.path)
+	// Through a shell that ends at once: were the keeper a child of the script,
+	// a program that waits for all its children would wait for it.
+	c := exec.Command("/bin/sh", "-c", `"$@" &`, "sh", binary, "run", "--keeper", d.path)
+	c.Env = append(os.Environ(), keeperVar+"="+d.id)
 	c.Stdin, c.Stdout, c.Stderr = null, null, null
 	c.ExtraFiles = []*os.File{sock, d.lock}
 	c.Dir = "/"
-	if err := c.Start(); err != nil {
-		return err
-	}
-	return c.Process.Release()
+	return c.Run()
 }
 
 // Exec confines this process and replaces it by the script's shell. It returns

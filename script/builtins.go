@@ -34,8 +34,14 @@ func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
 		}
 	case "exit", "logout", "return", "break", "continue":
 		a.emit(k)
-		k.st.dead = true
-		k.st.exited = name == "exit" || name == "logout"
+		switch name {
+		case "return": // an error outside functions, and bash goes on
+			k.st.dead = len(a.active) > 0 || k.c.src.lang != Bash
+		case "break", "continue":
+			k.st.dead = k.c.loop
+		default:
+			k.st.dead, k.st.exited = true, true
+		}
 	case "set":
 		a.emit(k)
 		a.set(k)

@@ -18,6 +18,7 @@ type gen struct {
 	t     *rapid.T
 	depth int
 	left  int // statements
+	level int // functions that may be called here: 2 f and g, 1 f, 0 none
 }
 
 func (g *gen) n(n int) int { return rapid.IntRange(0, n-1).Draw(g.t, "n") }
@@ -125,12 +126,12 @@ func (g *gen) stmt() string {
 	g.left--
 	if g.depth++; g.depth > 10 || g.left < 0 {
 		g.depth--
-		return g.pick("rec", "ra", "rb") + " " + g.lit()
+		return g.pick("rec", "ra") + " " + g.lit()
 	}
 	defer func() { g.depth-- }()
 	switch g.n(40) {
 	case 0, 1, 2, 3, 4, 5:
-		return g.pick("rec", "ra", "rb", `"rec"`, `r\ec`, "r''a", "command rec", "$(echo ra)") + " " + g.words()
+		return g.pick("rec", "ra", "rc", `"rec"`, `r\ec`, "r''a", "command rec", "$(echo ra)") + " " + g.words()
 	case 6, 7, 8, 9:
 		return g.name() + g.pick("=", "=", "=", "+=") + g.word()
 	case 10, 11:
@@ -152,10 +153,24 @@ func (g *gen) stmt() string {
 	case 20:
 		return "case " + g.word() + " in " + g.pick("a", "*", "f*", "$X") + ") " + g.body() + ";; *) " + g.body() + ";; esac"
 	case 21, 22:
-		f := g.pick("f", "g", "rb")
-		return f + "() { " + g.body() + "; }; " + f + " " + g.words()
+		// Bodies call only functions of a lower level: nothing can recurse,
+		// however often it is redefined.
+		level := g.level
+		if level == 0 {
+			return "rec " + g.words()
+		}
+		f := "f"
+		if g.level = 0; level > 1 && g.n(2) == 0 {
+			f, g.level = g.pick("g", "rb"), 1
+		}
+		body := g.body()
+		g.level = level
+		return f + "() { " + body + "; }; " + f + " " + g.words()
 	case 23:
-		return g.pick("f", "g") + " " + g.words()
+		if g.level == 0 {
+			return "ra " + g.words()
+		}
+		return g.pick("f", "f", []string{"f", "g"}[g.level-1]) + " " + g.words()
 	case 24, 25:
 		return "eval " + g.pick(g.words(), Quote([]string{g.stmt()}), `"`+g.pick("rec $X", "X=v", "cd $R/d1", `rec \$X`)+`"`, g.word())
 	case 26:
@@ -211,9 +226,15 @@ func TestOracleRandom(t *testing.T) {
 	old := f.Value.String()
 	defer f.Value.Set(old)
 	must(t, f.Value.Set(checks))
+	// The same texts in each run, unless a seed is asked for: a finding of chance
+	// belongs into a hunt (go test -run OracleRandom -rapid.seed=N), not into CI.
+	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == "0" {
+		defer seed.Value.Set("0")
+		must(t, seed.Value.Set("20261121"))
+	}
 	var ran, unknown atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
-		g := &gen{t: rt, left: 14}
+		g := &gen{t: rt, left: 14, level: 2}
 		text := g.text()
 		var wg sync.WaitGroup
 		errs := make([]error, 3)

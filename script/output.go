@@ -14,6 +14,14 @@ func (a *analyzer) output(k *call, name string) {
 		return
 	}
 	args := k.argv[1:]
+	for _, w := range args {
+		for _, p := range w.Parts {
+			if p.Kind == Variable && (strings.HasPrefix(p.Name, "!") || strings.Contains(p.Name, "?")) {
+				s.lose() // ${!x} and ${x?} may fail, and nothing is printed
+				return
+			}
+		}
+	}
 	if k.c.src != nil && k.c.src.lang == Zsh {
 		// A pattern that matches nothing stops the command there, and so does
 		// =name of a program that is not there.

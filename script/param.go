@@ -127,7 +127,7 @@ func (e *expander) simple(name string, v value, quoted bool) {
 				} else if i > 0 {
 					e.text(" ")
 				}
-				e.value(w.Parts, true)
+				e.value(w.Parts, quoted) // empty ones vanish when not quoted
 			}
 			return
 		}
@@ -281,8 +281,6 @@ func (e *expander) listOf(p *syntax.ParamExp, name string, words []Word, known, 
 		}
 		if quoted {
 			e.has = true
-			e.value(w.Parts, true)
-		} else if e.c.src.lang == Zsh {
 			e.value(w.Parts, true)
 		} else {
 			e.value(w.Parts, false)

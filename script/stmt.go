@@ -38,6 +38,13 @@ func (a *analyzer) stmt(s *syntax.Stmt, st *state, c *ctx) outcome {
 		return outcome{}
 	}
 	defer func() { a.depth-- }()
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && s.Background && c.src.lang == Zsh && (b.Op == syntax.AndStmt || b.Op == syntax.OrStmt) {
+		// zsh runs only the last pipeline of a && b & in the background.
+		front, list, last := *s, *b, *b.Y
+		last.Background = true
+		list.Y, front.Cmd, front.Background = &last, &list, false
+		s = &front
+	}
 	if s.Background || s.Coprocess || s.Disown {
 		sub := st.clone()
 		c2 := *c
@@ -400,16 +407,21 @@ func (a *analyzer) forWords(x *syntax.ForClause, l *syntax.WordIter, st *state, 
 	})
 }
 
-// itemValue is the value of a loop variable for one word.
+// itemValue is the value of a loop variable for one word. Of a word that may
+// be split, it is a piece of which nothing is known.
 func itemValue(w Word) value {
 	ps := make([]Part, len(w.Parts))
 	copy(ps, w.Parts)
-	for i := range ps {
-		if ps[i].Kind == Glob {
-			// The file that matches, whatever it is called.
-			ps[i].Split = false
-			continue
+	for _, p := range ps {
+		if p.Split {
+			if p.Kind == Glob {
+				p.Kind = Variable
+			}
+			ps = []Part{p}
+			break
 		}
+	}
+	for i := range ps {
 		ps[i].Split = false
 	}
 	return value{kind: isScalar, parts: ps}

@@ -47,6 +47,12 @@ func (a *analyzer) expand(out []Word, w *syntax.Word, st *state, c *ctx) []Word 
 	}
 	e := expander{a: a, st: st, c: c, split: true, span: span, fields: out}
 	e.cur = e.buf[:0]
+	if c.src.lang == Zsh && hasBrace(w) && substitutes(w) {
+		// zsh expands braces last, in each word that a substitution gave.
+		e.split = false
+		e.word(w.Parts)
+		return append(out, Word{Parts: []Part{{Kind: Variable, Name: c.src.written(w), Split: true}}, Span: span})
+	}
 	if c.src.lang != POSIX && hasBrace(w) {
 		for _, parts := range e.braces(w) {
 			e.word(parts)
@@ -125,9 +131,27 @@ func hasBrace(w *syntax.Word) bool {
 	return false
 }
 
+// substitutes reports whether a word holds an unquoted substitution.
+func substitutes(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		switch q := p.(type) {
+		case *syntax.CmdSubst, *syntax.ParamExp:
+			return true
+		case *syntax.DblQuoted:
+			for _, in := range q.Parts {
+				if pe, ok := in.(*syntax.ParamExp); ok && listExp(pe) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // word expands the parts of a word from its start on.
 func (e *expander) word(parts []syntax.WordPart) {
 	e.alone = len(parts) == 1
+	parts = e.positionals(parts)
 	for i, p := range parts {
 		l, ok := p.(*syntax.Lit)
 		if !ok {
@@ -191,9 +215,34 @@ func (e *expander) dblQuoted(q *syntax.DblQuoted) {
 		}
 	}
 	e.has = true
-	for _, p := range q.Parts {
+	for _, p := range e.positionals(q.Parts) {
 		e.part(p, true)
 	}
+}
+
+// positionals joins $1 and a digit after it: to zsh, $12 is the twelfth.
+func (e *expander) positionals(parts []syntax.WordPart) []syntax.WordPart {
+	if e.c.src.lang != Zsh {
+		return parts
+	}
+	for i := 0; i+1 < len(parts); i++ {
+		pe, ok := parts[i].(*syntax.ParamExp)
+		l, okL := parts[i+1].(*syntax.Lit)
+		if !ok || !okL || !pe.Short || pe.Index != nil || pe.Param == nil || !isDigits(pe.Param.Value) {
+			continue
+		}
+		n := len(l.Value) - len(strings.TrimLeft(l.Value, "0123456789"))
+		if n == 0 {
+			continue
+		}
+		out := append([]syntax.WordPart(nil), parts...)
+		long, rest := *pe, *l
+		long.Param = &syntax.Lit{ValuePos: pe.Param.ValuePos, ValueEnd: pe.Param.ValueEnd, Value: pe.Param.Value + l.Value[:n]}
+		rest.Value = l.Value[n:]
+		out[i], out[i+1] = &long, &rest
+		parts = out
+	}
+	return parts
 }
 
 // add appends a part to the field.

@@ -52,6 +52,7 @@ type KeeperRequest struct {
 	Declare [][]byte   `json:"declare,omitempty"` // or: commands to be permitted
 	IsDecl  bool       `json:"is_decl,omitempty"`
 	Trashed *TrashNote `json:"trashed,omitempty"` // or: what went to the trash
+	PID     int        `json:"pid"`
 	Dir     []byte     `json:"dir"`
 	Env     [][]byte   `json:"env,omitempty"`
 }
@@ -88,6 +89,7 @@ func AskKeeper(run string, q KeeperRequest, stdout, stderr io.Writer) (KeeperRep
 		return KeeperReply{}, fmt.Errorf("%w (%w)", ErrNoKeeper, err)
 	}
 	defer f.Close()
+	q.PID = os.Getpid()
 	if err := json.NewEncoder(f).Encode(q); err != nil {
 		return KeeperReply{}, fmt.Errorf("%w (%w)", ErrNoKeeper, err)
 	}

@@ -31,11 +31,19 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// identify fills in the asking process (proc(5), /proc/pid/stat).
+// identify fills in the asking process (proc(5), /proc/pid/stat): the one that
+// the request names, if it lives, else this one.
 func identify(r *Request) {
-	r.PID = os.Getpid()
 	r.PIDNS, _ = os.Readlink("/proc/self/ns/pid")
-	stat, err := os.ReadFile("/proc/self/stat")
+	var stat []byte
+	err := os.ErrNotExist
+	if r.PID > 0 {
+		stat, err = os.ReadFile("/proc/" + strconv.Itoa(r.PID) + "/stat")
+	}
+	if err != nil {
+		r.PID = os.Getpid()
+		stat, err = os.ReadFile("/proc/self/stat")
+	}
 	if err != nil {
 		return
 	}

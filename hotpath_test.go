@@ -1,0 +1,123 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a guarded command may cost before the real one runs: no other process,
+// no rules or configuration in YAML, and few files. Counted, not timed.
+func TestHotPathSystemCalls(t *testing.T) {
+	for _, tool := range []string{"strace", "git", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	home := t.TempDir()
+	dir := filepath.Join(home, ".safeshell")
+	env := []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}
+	run := func(in string, argv ...string) {
+		t.Helper()
+		c := exec.Command(argv[0], argv[1:]...)
+		c.Env, c.Dir = env, in
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", argv, err, out)
+		}
+	}
+	repo := filepath.Join(home, "repo")
+	for _, d := range []string{dir, filepath.Join(repo, ".safeshell")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, text := range map[string]string{
+		filepath.Join(dir, "rules.yaml"): `rules:
+- {name: t, commands: ["true"], directory: '^/nowhere$', action: deny, message: never}
+- name: protected
+  commands: [git]
+  conditions:
+  - "echo '$CMD' | grep -qE '^git\\s+commit'"
+  - "git branch --show-current | grep -qE '^(main|master|develop)$'"
+  action: deny
+  message: never
+`,
+		filepath.Join(dir, "config.yaml"):               "log_level: info\n",
+		filepath.Join(repo, ".safeshell", "rules.yaml"): "rules:\n- {name: r, commands: [git], match: {subcommand: [tag]}, action: deny, message: no}\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// Older than what counts as perhaps still changing.
+		run(home, "touch", "-d", "1 hour ago", file)
+	}
+	run(home, "git", "init", "-q", "-b", "feature", repo)
+	run(home, binary, "refresh", "--quiet")
+	shim := func(name string) string { return filepath.Join(dir, "shims", name) }
+
+	for _, c := range []struct {
+		name  string
+		argv  []string
+		opens int
+	}{
+		// Beside these the Go runtime opens up to eight files of /proc and /sys.
+		{"a rule that does not match", []string{shim("true")}, 12},
+		{"git, repository rules", []string{shim("git"), "status"}, 20},
+		{"two conditions", []string{shim("git"), "commit", "--dry-run"}, 24},
+		{"safeshell -c", []string{binary, "-c", "true"}, 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := func() string {
+				trace := filepath.Join(t.TempDir(), "trace")
+				cmd := exec.Command("strace", append([]string{"-f", "-qq", "-s", "300", "-o", trace, "-e", "trace=open,openat,execve,clone,clone3,fork,vfork"}, c.argv...)...)
+				cmd.Env, cmd.Dir = append(env[:len(env):len(env)], "SAFESHELL_CONTEXT=ai"), repo
+				out, err := cmd.CombinedOutput()
+				b, readErr := os.ReadFile(trace)
+				if readErr != nil || !strings.Contains(string(b), "execve(") {
+					t.Skipf("strace cannot trace here: %v\n%s", err, out)
+				}
+				return string(b)
+			}
+			// Files count as settled two seconds after their last change; the
+			// first run compiles what is stale, the next ones only read that.
+			trace := run()
+			for range 30 {
+				if !strings.Contains(ours(trace), ".yaml") {
+					break
+				}
+				time.Sleep(100 * time.Millisecond)
+				trace = run()
+			}
+			before := ours(trace)
+			opens := 0
+			for line := range strings.Lines(before) {
+				switch {
+				case strings.Contains(line, "open") && strings.Contains(line, `.yaml"`):
+					t.Errorf("reads YAML: %s", line)
+				case strings.Contains(line, "clone") && !strings.Contains(line, "CLONE_THREAD"), strings.Contains(line, "fork("):
+					t.Errorf("starts a process: %s", line)
+				case strings.Contains(line, "open") && !strings.Contains(line, "resumed"):
+					opens++
+				}
+			}
+			if opens > c.opens {
+				t.Errorf("opens %d files, more than %d:\n%s", opens, c.opens, before)
+			}
+			t.Logf("%d files opened", opens)
+		})
+	}
+}
+
+// ours is the part of a trace from safeshell's start to the exec of the real
+// command.
+func ours(trace string) string {
+	_, rest, ok := strings.Cut(trace, "execve(")
+	if !ok {
+		return trace
+	}
+	before, _, _ := strings.Cut(rest, "execve(")
+	return before
+}
