@@ -24,7 +24,11 @@ func Lint(p config.Paths, path string) []Problem {
 	if f == nil {
 		return problems
 	}
-	return append(problems, lintOverrides(path, f)...)
+	problems = append(problems, lintOverrides(path, f)...)
+	for i := range f.rules {
+		problems = append(problems, lintRule(path, &f.rules[i])...)
+	}
+	return problems
 }
 
 func lintKind(p config.Paths, path string) sourceKind {

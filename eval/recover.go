@@ -71,7 +71,7 @@ const (
 	madeAnywhere = "node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .next .nuxt .svelte-kit .parcel-cache .turbo .gradle .venv venv .cache .eggs coverage .nyc_output htmlcov .ipynb_checkpoints DerivedData .dart_tool .angular .sass-cache .eslintcache .stylelintcache bower_components .vite .output storybook-static .docusaurus .jekyll-cache .hypothesis .coverage .DS_Store Thumbs.db .terraform .pnpm-store coverage.out .ccls-cache .clangd .bloop .metals .zig-cache zig-cache zig-out .stack-work dist-newstyle _build .elixir_ls CMakeFiles CMakeCache.txt .vercel .netlify .serverless .aws-sam cdk.out .expo .vagrant.d"
 	madeInRepo   = "build dist out target bin obj tmp temp log logs cache vendor release Release debug Debug site public/build cmake-build-debug cmake-build-release lib-cov generated gen reports test-results playwright-report"
 	madeSuffixes = ".o .a .lo .la .obj .pyc .pyo .class .log .tmp .temp .swp .swo ~ .tsbuildinfo .gcda .gcno .profraw .profdata .rlib .rmeta .elc .orig .rej .pid .cache .egg-info .dSYM .d.ts.map"
-	cachesInHome = ".cache .npm/_cacache .npm/_logs .npm/_npx .yarn/cache .gradle/caches .m2/repository .cargo/registry .cargo/git go/pkg .local/share/pnpm .bun/install/cache .deno Library/Caches .nuget/packages .ivy2/cache .composer/cache .pub-cache .local/share/Trash/none .npm"
+	cachesInHome = ".cache .npm/_cacache .npm/_logs .npm/_npx .yarn/cache .gradle/caches .m2/repository .cargo/registry .cargo/git go/pkg .local/share/pnpm .bun/install/cache .deno Library/Caches .nuget/packages .ivy2/cache .composer/cache .pub-cache .npm"
 	cachesOfSys  = "/var/cache /var/lib/apt/lists"
 )
 

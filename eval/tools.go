@@ -157,7 +157,7 @@ func toolOf(name string) tool {
 	case "gsutil":
 		return tool{sub: true, values: "-o -h -u"}
 	case "migrate":
-		return tool{sub: true, longDash: true, values: "-path -database -source -verbose-never"}
+		return tool{sub: true, longDash: true, values: "-path -database -source"}
 	case "gcloud", "bq":
 		return tool{sub: true, values: "--project --zone --region --account --format --filter --configuration --location --impersonate-service-account --quiet-level --limit --sort-by --type --machine-type --image --cluster --namespace -h -o -m --member --role --version --data-file"}
 	case "az":
