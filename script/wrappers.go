@@ -494,7 +494,9 @@ func (a *analyzer) ownShell(k *call, name string) {
 	if k.c.stdin == nil {
 		return
 	}
-	a.codeWord(*k.c.stdin, POSIX, a.child(k), k.inner(name), "the input of "+name)
+	c := k.inner(name)
+	c.stdin, c.fedBy = nil, nil
+	a.codeWord(*k.c.stdin, POSIX, a.child(k), c, "the input of "+name)
 }
 
 // runuser follows runuser -u user command, and its su form.
