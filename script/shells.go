@@ -194,7 +194,7 @@ func (k *call) inner(via string) *ctx {
 // child is the state of a shell that k starts: the directory and what is
 // exported.
 func (a *analyzer) child(k *call) *state {
-	st := &state{dir: k.dir, old: k.st.old, oldKnown: k.st.oldKnown, noEnv: k.noEnv || k.st.noEnv, paramsLost: true, lost: k.st.lost}
+	st := &state{dir: k.dir, old: k.st.old, oldKnown: k.st.oldKnown, noEnv: k.noEnv || k.st.noEnv, paramsLost: true, lost: k.st.lost, steps: &a.steps}
 	if !k.noEnv {
 		for n, v := range k.st.vars {
 			if v.kind == isArray {

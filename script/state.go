@@ -59,6 +59,7 @@ type state struct {
 	exited     bool // dead by exit or exec
 	lost       bool // any variable may have changed
 	noEnv      bool // the environment is another one (sudo, ssh, env -i)
+	steps      *int // of the analysis, charged for copying and comparing
 }
 
 type saved struct {
@@ -73,11 +74,19 @@ func (s *state) clone() *state {
 	return &c
 }
 
+// charge counts work that grows with what is known.
+func (s *state) charge() {
+	if s.steps != nil {
+		*s.steps += (len(s.vars) + len(s.funcs) + len(s.aliases)) / 8
+	}
+}
+
 // own makes the maps writable.
 func (s *state) own() {
 	if !s.shared {
 		return
 	}
+	s.charge()
 	s.vars, s.funcs = maps.Clone(s.vars), maps.Clone(s.funcs)
 	s.aliases, s.hashed = maps.Clone(s.aliases), maps.Clone(s.hashed)
 	s.shared = false
@@ -204,6 +213,7 @@ func (s *state) join(o *state) {
 }
 
 func (s *state) joinVars(o *state) {
+	s.charge()
 	for n, v := range s.vars {
 		w, ok := o.vars[n]
 		if ok && sameValue(v, w) {
@@ -308,6 +318,7 @@ func samePart(a, b []Part) bool {
 
 // same reports whether nothing that join looks at differs.
 func (s *state) same(o *state) bool {
+	s.charge()
 	if !samePart(s.dir.Parts, o.dir.Parts) || s.oldKnown != o.oldKnown || !samePart(s.old.Parts, o.old.Parts) ||
 		s.stackLost != o.stackLost || !slices.EqualFunc(s.stack, o.stack, sameWord) ||
 		s.paramsLost != o.paramsLost || s.fuzzy != o.fuzzy || !slices.EqualFunc(s.params, o.params, sameWord) ||
@@ -411,12 +422,28 @@ func cleanDir(w Word) Word {
 // merge joins neighbouring literal parts; it returns a fresh slice.
 func merge(ps []Part) []Part {
 	out := make([]Part, 0, len(ps))
-	for _, p := range ps {
-		if n := len(out); n > 0 && p.Kind == Literal && out[n-1].Kind == Literal {
-			out[n-1].Text += p.Text
-			continue
+	for i := 0; i < len(ps); {
+		j, size := i, 0
+		for j < len(ps) && ps[j].Kind == Literal {
+			size += len(ps[j].Text)
+			j++
 		}
-		out = append(out, p)
+		switch {
+		case j == i:
+			out = append(out, ps[i])
+			i++
+			continue
+		case j == i+1:
+			out = append(out, ps[i])
+		default:
+			var b strings.Builder
+			b.Grow(size)
+			for _, p := range ps[i:j] {
+				b.WriteString(p.Text)
+			}
+			out = append(out, Part{Text: b.String()})
+		}
+		i = j
 	}
 	return out
 }
