@@ -5,6 +5,24 @@ import (
 	"strings"
 )
 
+// shellOptions notices options that change what words and echo mean.
+func (a *analyzer) shellOptions(k *call, name string) {
+	switch name {
+	case "setopt", "unsetopt", "shopt":
+		for _, w := range k.argv[1:] {
+			t, _ := w.Text()
+			a.shellOption(k, t)
+		}
+	}
+}
+
+func (a *analyzer) shellOption(k *call, name string) {
+	switch strings.ReplaceAll(strings.ToLower(name), "_", "") {
+	case "shwordsplit", "globsubst", "rcexpandparam", "rcexpand", "ksharrays", "shnullcmd", "ignorebraces", "nobraceexpand", "xpgecho", "bsdecho", "noglob":
+		k.st.odd = true
+	}
+}
+
 // set follows set -- a b.
 func (a *analyzer) set(k *call) {
 	args := k.argv[1:]
@@ -18,7 +36,13 @@ func (a *analyzer) set(k *call) {
 			return
 		case ok && len(t) > 1 && (t[0] == '-' || t[0] == '+'):
 			if t[len(t)-1] == 'o' {
-				i++
+				if i++; i < len(args) {
+					name, _ := args[i].Text()
+					a.shellOption(k, name)
+				}
+			}
+			if k.c.src.lang == Zsh && strings.ContainsAny(t, "yF") || t == "+B" {
+				k.st.odd = true
 			}
 			if k.c.src.lang == Zsh && strings.ContainsRune(t, 'A') && i+1 < len(args) {
 				a.assignName(args[i+1], value{}, k)
@@ -181,6 +205,7 @@ func (a *analyzer) zshCode(k *call, i int, name string) {
 		}
 		return
 	}
+	k.st.odd = true
 	for j, w := range args {
 		if t, _ := w.Text(); t == "-c" && j+1 < len(args) {
 			a.codeWord(args[j+1], Zsh, k.st, k.c, "the code of emulate -c")

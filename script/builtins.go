@@ -129,6 +129,7 @@ func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
 			return outcome{}, false
 		}
 		a.emit(k)
+		a.shellOptions(k, name)
 		if name != ":" && name != "true" && name != "false" && name != "shopt" && name != "umask" {
 			k.c.sink.lose()
 		}

@@ -15,7 +15,7 @@ func carries(name string) bool {
 		"limactl", "lima", "vagrant", "adb", "distrobox", "toolbox", "ansible", "pdsh", "gcloud", "heroku", "machinectl",
 		"git", "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "mise", "asdf", "rbenv", "pyenv", "nodenv", "direnv", "nix",
 		"nix-shell", "poetry", "pipenv", "pdm", "uv", "uvx", "pipx", "hatch", "rye", "conda", "mamba", "micromamba", "bundle",
-		"rustup", "devbox", "cargo", "nodemon", "concurrently", "hyperfine", "vim", "vi", "nvim", "ex",
+		"rustup", "devbox", "perf", "emacs", "cargo", "nodemon", "concurrently", "hyperfine", "vim", "vi", "nvim", "ex",
 		"gdb", "sqlite3", "psql", "mysql", "mariadb", "sed", "gsed", "safeshell", "pwsh", "powershell":
 		return true
 	}
@@ -74,7 +74,7 @@ func (a *analyzer) carrier(k *call, i int, name string) bool {
 
 func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 	switch name {
-	case "tar", "gtar", "bsdtar", "rg", "rsync", "scp", "sftp", "expect", "pwsh", "powershell", "nodemon", "cargo":
+	case "tar", "gtar", "bsdtar", "rg", "rsync", "scp", "sftp", "expect", "pwsh", "powershell", "nodemon", "cargo", "emacs":
 		k.c.sink.lose()
 		a.optionCode(k, name)
 	case "vim", "vi", "nvim", "ex", "gdb", "sqlite3", "psql", "mysql", "mariadb":

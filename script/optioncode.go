@@ -63,6 +63,12 @@ func (a *analyzer) optionCode(k *call, name string) {
 					a.unknown("expect code is not analysed", k.c.src, k.span)
 				}
 			}
+		case "emacs":
+			if opt == "--eval" || opt == "-eval" || opt == "--execute" || opt == "-execute" {
+				if v, ok := value(); ok && (!v.Known() || containsAny(wordName(v), "shell", "process", "delete", "call", "rename", "write")) {
+					a.unknown("Lisp code is not analysed", k.c.src, k.span)
+				}
+			}
 		case "pwsh", "powershell":
 			if o := strings.ToLower(opt); len(o) > 1 && (strings.HasPrefix("-command", o) || strings.HasPrefix("-encodedcommand", o) || o == "-ec") {
 				a.unknown("PowerShell code is not analysed", k.c.src, k.span)

@@ -46,6 +46,10 @@ func (e *expander) splitText(s string, whole bool) {
 	if s == "" {
 		return
 	}
+	if e.st.odd {
+		e.add(Part{Kind: Variable, Name: "IFS", Split: true, Alt: []string{s}})
+		return
+	}
 	if whole {
 		e.text(s)
 		return

@@ -58,6 +58,7 @@ type state struct {
 	dead       bool // after exit, return, break
 	exited     bool // dead by exit or exec
 	lost       bool // any variable may have changed
+	odd        bool // an option changed how values are split or printed
 	noEnv      bool // the environment is another one (sudo, ssh, env -i)
 	steps      *int // of the analysis, charged for copying and comparing
 }
@@ -203,6 +204,7 @@ func (s *state) join(o *state) {
 		s.params, s.paramsLost = nil, true
 	}
 	s.fuzzy = s.fuzzy || o.fuzzy
+	s.odd = s.odd || o.odd
 	s.lost = s.lost || o.lost
 	s.noEnv = s.noEnv || o.noEnv
 	if s.stdin != o.stdin {
@@ -321,7 +323,7 @@ func (s *state) same(o *state) bool {
 	s.charge()
 	if !samePart(s.dir.Parts, o.dir.Parts) || s.oldKnown != o.oldKnown || !samePart(s.old.Parts, o.old.Parts) ||
 		s.stackLost != o.stackLost || !slices.EqualFunc(s.stack, o.stack, sameWord) ||
-		s.paramsLost != o.paramsLost || s.fuzzy != o.fuzzy || !slices.EqualFunc(s.params, o.params, sameWord) ||
+		s.paramsLost != o.paramsLost || s.fuzzy != o.fuzzy || s.odd != o.odd || !slices.EqualFunc(s.params, o.params, sameWord) ||
 		s.lost != o.lost || s.noEnv != o.noEnv || s.stdin != o.stdin {
 		return false
 	}

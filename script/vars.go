@@ -128,8 +128,12 @@ func (a *analyzer) declareWord(d *decl, w Word, st *state, c *ctx) {
 	}
 	head := w.Parts[0]
 	if head.Kind != Literal {
-		// Which variable it is, nobody knows.
+		// Which variable it is, nobody knows. declare expands a subscript in
+		// the name; export only sets.
 		st.forgetAll()
+		if d.variant != "export" && d.variant != "readonly" {
+			a.unknown(d.variant+" sets a variable whose name is not known: "+clip(wordName(w)), c.src, a.at)
+		}
 		return
 	}
 	if d.option(head.Text) && len(w.Parts) == 1 {

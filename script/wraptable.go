@@ -1,5 +1,7 @@
 package script
 
+import "strings"
+
 // wrapper describes a program that runs the command given as its arguments.
 type wrapper struct {
 	short string // its options as for getopt: x none, x: a value, x? a value when attached
@@ -151,6 +153,9 @@ func wrapperOf(name string) *wrapper {
 		return &wPosOne
 	case "watch":
 		return &wWatch
+	}
+	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || name == "ld.so" {
+		return &wRlwrap // the loader runs the program that it is given
 	}
 	return nil
 }
