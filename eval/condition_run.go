@@ -120,15 +120,13 @@ func conditionScript(rules []*rule, begin int) (script string, end int) {
 	b.WriteString(condPrologue)
 	for end = begin; end < len(rules); end++ {
 		var one strings.Builder
-		one.WriteString("if ")
-		for i, c := range rules[end].conditions {
-			if i > 0 {
-				one.WriteString(" && ")
-			}
+		// Not as the condition of if or &&, where bash ignores set -e.
+		for _, c := range rules[end].conditions {
 			one.WriteString(strings.Replace(condRun, "%s", singleQuote(c.script), 1))
+			one.WriteString("\nif [ $? = 0 ]; then\n")
 		}
 		n := strconv.Itoa(end)
-		one.WriteString("; then echo y " + n + " >&4; exit 0; fi\necho n " + n + " >&4\n")
+		one.WriteString("echo y " + n + " >&4; exit 0\n" + strings.Repeat("fi\n", len(rules[end].conditions)) + "echo n " + n + " >&4\n")
 		if b.Len()+one.Len() > maxScript && end > begin {
 			break
 		}

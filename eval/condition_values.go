@@ -112,7 +112,7 @@ func (t *taint) inArithm(n syntax.Node) bool {
 	}
 	found := false
 	syntax.Walk(n, func(n syntax.Node) bool {
-		if l, ok := n.(*syntax.Lit); ok && t.name(l.Value) {
+		if l, ok := n.(*syntax.Lit); ok && t.vars[l.Value] {
 			found = true
 		}
 		return !found
