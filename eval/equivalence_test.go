@@ -34,7 +34,7 @@ var around = map[string]func(line string) string{
 
 // means are lines whose meaning depends on what is around them: the shell's own
 // $0, $@ and standard input. Another dress changes what they run.
-var means = []string{`$0`, `$@`, `/dev/stdin`, `/dev/fd/`, `python3 -`, `$1`, "mkfifo"}
+var means = []string{`$0`, `$@`, `/dev/stdin`, `/dev/fd/`, `python3 -`, `$1`, "mkfifo", "cat | bash"}
 
 // asData are texts that only mention a command.
 var asData = map[string]func(line string) string{
