@@ -38,14 +38,17 @@ func (a *analyzer) callExpr(x *syntax.CallExpr, s *syntax.Stmt, st *state, c *ct
 	defer func() { a.at = outer }()
 	pend := len(a.pending)
 	argv := a.fields(x.Args, st, c)
-	sub := *c
-	k := &call{argv: argv, dir: st.dir, st: st, c: &sub, span: span}
+	k := &call{argv: argv, dir: st.dir, st: st, c: c, span: span}
 	if len(argv) > 0 && len(x.Assigns) > 0 {
 		k.assigns = a.prefix(x.Assigns, st, c)
 	}
-	r := a.redirects(s.Redirs, st, c)
-	k.redirs = r.list
-	r.streams(&sub)
+	var r redirSet
+	if len(s.Redirs) > 0 {
+		sub := *c
+		r = a.redirects(s.Redirs, st, c)
+		r.streams(&sub)
+		k.redirs, k.c = r.list, &sub
+	}
 	from := len(a.cmds)
 	var o outcome
 	switch {
@@ -58,7 +61,7 @@ func (a *analyzer) callExpr(x *syntax.CallExpr, s *syntax.Stmt, st *state, c *ct
 		o = a.run(k)
 	}
 	a.feedPending(pend, from)
-	r.record(a, st, sub.sink)
+	r.record(a, st, k.c.sink)
 	return o
 }
 

@@ -156,6 +156,13 @@ func (a *analyzer) compound(cmd syntax.Command, st *state, c *ctx) outcome {
 // andOr walks a && b and a || b.
 func (a *analyzer) andOr(x *syntax.BinaryCmd, st *state, c *ctx) outcome {
 	first := a.stmt(x.X, st, c)
+	if first.fail == nil && (x.Op == syntax.AndStmt || first.lost == nil) && leavesState(x.Y, st) {
+		if x.Op == syntax.OrStmt {
+			c.sink.lose()
+		}
+		a.stmt(x.Y, st, c)
+		return outcome{lost: first.lost}
+	}
 	if x.Op == syntax.AndStmt {
 		// The right side runs after success; failure may come from either.
 		fail := first.fail
@@ -216,6 +223,64 @@ func either(x, y *state) *state {
 	return x
 }
 
+// leavesState reports whether a statement is a plain program that cannot
+// change the shell, so that no copy of its state is needed.
+func leavesState(s *syntax.Stmt, st *state) bool {
+	x, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(x.Assigns) > 0 || len(x.Args) == 0 || len(st.funcs)+len(st.aliases)+len(st.hashed) > 0 {
+		return false
+	}
+	for i, w := range x.Args {
+		for _, p := range w.Parts {
+			switch p := p.(type) {
+			case *syntax.SglQuoted:
+			case *syntax.Lit:
+				if i == 0 && (len(w.Parts) > 1 || !plain(p.Value) || changesState(p.Value)) {
+					return false
+				}
+				continue
+			case *syntax.DblQuoted:
+				for _, in := range p.Parts {
+					if _, ok := in.(*syntax.Lit); !ok {
+						return false
+					}
+				}
+			default:
+				return false
+			}
+			if i == 0 {
+				return false
+			}
+		}
+	}
+	for _, r := range s.Redirs {
+		if r.N != nil && (r.N.Value == "" || r.N.Value[0] < '0' || r.N.Value[0] > '9') {
+			return false
+		}
+		for _, p := range r.Word.Parts {
+			if _, ok := p.(*syntax.Lit); !ok {
+				return false
+			}
+		}
+		if r.Hdoc != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// changesState names the builtins that change the shell.
+func changesState(name string) bool {
+	switch name {
+	case "cd", "chdir", "pushd", "popd", "eval", ".", "source", "command", "builtin", "exec", "noglob", "nocorrect", "-", "repeat", "export",
+		"readonly", "declare", "typeset", "local", "integer", "float", "nameref", "exit", "logout", "return", "break", "continue", "set",
+		"shift", "unset", "read", "mapfile", "readarray", "getopts", "let", "trap", "alias", "unalias", "hash", "enable", "printf", "wait",
+		"compgen", "complete", "fc", "emulate", "sched", "setopt", "unsetopt", "shopt", "test", "[", "print", "unhash", "functions", "vared", "zle", "coproc":
+		return true
+	}
+	return false
+}
+
 // pipe walks a | b | c. Each side has its own copy of the shell; zsh runs the
 // last one in the shell itself.
 func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
@@ -238,7 +303,10 @@ func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
 			return
 		}
 		last := i == len(sides)-1
-		run := st.clone()
+		run := st
+		if !leavesState(s, st) {
+			run = st.clone()
+		}
 		if last {
 			sub.sink = c.sink
 			if c.src.lang == Zsh {
