@@ -18,8 +18,16 @@ type Name struct {
 	FromUser bool
 }
 
-// Names returns the commands that the rules in force in dir name, sorted.
-// Rules for every command ("*") name none.
+// Programs that scripts start by the thousand. What the built-in packs say of
+// them is about texts (pipes, code in arguments, redirections), which hooks and
+// the wrapper see; a shim of each would cost more than it could find. A user's
+// rule that names one gets its shim.
+const withoutShim = "cat echo printf print grep egrep fgrep rg ag ack ugrep awk gawk mawk nawk sed sh bash dash zsh ksh fish ash mksh env xargs parallel tee cp ln mv install mkdir touch tar zip make gmake head tail less more man ps pgrep pidof printenv " +
+	"set export unset alias unalias source . eval trap declare typeset hash enable complete bind history " +
+	"python python2 python3 node nodejs ruby perl php lua deno bun pwsh jq yq vim vi nvim nano emacs ed ex pico micro code strace gdb lldb tmux screen osascript expect go"
+
+// Names returns the commands that the rules in force in dir name, sorted: those
+// that need a shim. Rules for every command ("*") name none.
 func (r *Rules) Names(dir string) []Name {
 	user := map[string]bool{}
 	r.each(dir, func(x *rule, s *source) {
@@ -27,7 +35,7 @@ func (r *Rules) Names(dir string) []Name {
 			return
 		}
 		for _, c := range x.commands {
-			if c != "" && c != "*" {
+			if c != "" && c != "*" && (s != nil || !hasWord(withoutShim, c)) {
 				user[c] = user[c] || s != nil
 			}
 		}
