@@ -79,6 +79,10 @@ func (c *logCmd) print(a *app, e spool.Entry) error {
 func logLine(e spool.Entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %-9s %s", e.Time.Local().Format("2006-01-02 15:04:05"), actionWord(e), visible(e.Command))
+	if e.Kind == spool.KindTrash && e.Command == "" {
+		b.WriteString(visible(strings.Join(e.Notes, "; ")))
+		return b.String()
+	}
 	var facts []string
 	add := func(label, v string) {
 		if v != "" {

@@ -171,7 +171,9 @@ func inSubset(file *syntax.File) bool {
 		switch n := n.(type) {
 		case nil, *syntax.File, *syntax.Comment, *syntax.CallExpr, *syntax.BinaryCmd, *syntax.Block, *syntax.Subshell,
 			*syntax.IfClause, *syntax.CaseClause, *syntax.CaseItem, *syntax.TestClause, *syntax.UnaryTest, *syntax.ParenTest,
-			*syntax.Word, *syntax.Lit, *syntax.ParamExp, *syntax.Assign:
+			*syntax.Lit, *syntax.ParamExp, *syntax.Assign:
+		case *syntax.Word:
+			ok = ok && n.Lit() != "]]" // to bash it ends [[ wherever it stands
 		case *syntax.BinaryTest:
 			if w, is := n.Y.(*syntax.Word); is {
 				ok = ok && plainOperand(w)

@@ -71,10 +71,28 @@ func parseExpression(s string, kind reKind, fold, wide bool, loc inLocale) *reNo
 		return n
 	}
 	n := p.alternatives()
-	if p.bad || p.i < len(s) {
+	if p.bad || p.i < len(s) || !n.anchoredOutside(true, true) {
 		return nil
 	}
 	return n
+}
+
+// anchoredOutside says that ^ stands only where a match begins and $ only where
+// one ends: GNU's two matchers do not agree about others.
+func (n *reNode) anchoredOutside(first, last bool) bool {
+	if n.op == reBegin && !first || n.op == reEnd && !last {
+		return false
+	}
+	for i, k := range n.kids {
+		f, l := first, last
+		if n.op == reSeq {
+			f, l = f && i == 0, l && i == len(n.kids)-1
+		}
+		if !k.anchoredOutside(f, l) {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *reParser) fail() *reNode {

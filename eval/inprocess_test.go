@@ -126,6 +126,11 @@ func TestInProcessKeptCases(t *testing.T) {
 		// Bash wants the parenthesis closed, the parser does not.
 		{`[[ "$CMD" =~ (*\{git{1,}main$ && a =~ ^git ]]; true`, commandValues{name: "x"}, "", true},
 		{`echo "$CMD" | grep -qi '[--a]$'`, commandValues{name: "k"}, "LANG=C.UTF-8", true},
+		{`[[ $CMD == ]] ]]`, commandValues{}, "", true},
+		// GNU's matchers do not agree about anchors inside.
+		{`echo "$CMD" | grep -qEx '^$a'`, commandValues{name: "a"}, "LANG=en_US.UTF-8", true},
+		{`echo "$CMD" | grep -qEx '(^$)_'`, commandValues{name: "_"}, "", true},
+		{`[[ "$CMD" =~ .*(^)b ]]`, commandValues{name: "a\nb"}, "", true},
 		{`echo $CMD`, commandValues{name: "*"}, "", true},
 		{`echo $CMD | grep -q '^x'`, commandValues{name: "-n", args: "x"}, "", false},
 		{`echo -e "$CMD" | grep -q '^b'`, commandValues{name: `a\nb`}, "", false},

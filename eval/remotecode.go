@@ -29,8 +29,9 @@ func (v *view) runsCode(kinds []string, note func(string, ...any)) bool {
 		}
 		kind = "unseen" // but for what the analysis has read, below
 	}
-	if kind == "unseen" && v.c.Stdin != nil && v.c.Stdin.Known() {
-		return false // it is seen: the analysis reads it
+	if n := v.line.name; kind == "unseen" && v.c.Stdin != nil && v.c.Stdin.Known() &&
+		n != "eval" && n != "source" && n != "." && !v.readsSubstitution() {
+		return false // it is seen on standard input: the analysis reads it
 	}
 	for _, k := range kinds {
 		if k == kind {

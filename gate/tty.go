@@ -34,7 +34,7 @@ func (g *Gate) askHere(ctx context.Context, t *os.File, req Request, v Verdict) 
 	fmt.Fprint(t, head("APPROVAL REQUIRED", v.Message, v.Rule))
 	fmt.Fprintf(t, "Command: %s\nDirectory: %s\n%s\n", spool.Visible(spool.Mask(displayOf(req))), spool.Visible(req.Dir), instead(v.Suggest))
 	// What was typed before the question was shown is no answer to it.
-	_ = unix.IoctlSetInt(int(t.Fd()), unix.TCFLSH, unix.TCIFLUSH)
+	discardInput(int(t.Fd()))
 	fmt.Fprint(t, "1 once, 2 for this session, 3 always, 4 deny [4]: ")
 	line, err := readLine(ctx, t, g.Config().Approval.Timeout)
 	if err != nil {

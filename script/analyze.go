@@ -71,7 +71,7 @@ func parse(text string, o Options) (res Analysis) {
 
 // start is the state before the first command.
 func (a *analyzer) start() *state {
-	st := &state{paramsLost: true, dir: noDir()}
+	st := &state{paramsLost: true, dir: noDir(), steps: &a.steps}
 	if a.o.Dir != "" {
 		st.dir = Lit(a.o.Dir)
 	}

@@ -1,6 +1,9 @@
 package script
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // fromArgv analyses an argv as the kernel gets it. Nothing is evaluated again:
 // words are what they are.
@@ -19,7 +22,7 @@ func fromArgv(argv []string, o Options) (res Analysis) {
 	if o.Dir != "" {
 		dir = Lit(o.Dir)
 	}
-	if inert(name) {
+	if inert(name) || name == "git" && gitPlain(argv) {
 		if d, ok := dirOption(name, words, dir); ok {
 			dir = d
 		}
@@ -53,6 +56,41 @@ func fromArgv(argv []string, o Options) (res Analysis) {
 	c.src.nested = false
 	a.program(k, name)
 	return a.result()
+}
+
+// gitPlain reports whether a git command line has nothing that makes git run
+// another command, so that it needs no further look.
+func gitPlain(argv []string) bool {
+	i := 1
+	for ; i < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
+		switch argv[i] {
+		case "-C", "--git-dir", "--work-tree", "--namespace":
+			i++
+		case "-P", "--no-pager", "-p", "--paginate", "--bare", "--no-optional-locks", "--literal-pathspecs":
+		default:
+			if !strings.HasPrefix(argv[i], "--git-dir=") && !strings.HasPrefix(argv[i], "--work-tree=") {
+				return false
+			}
+		}
+	}
+	if i >= len(argv) {
+		return true
+	}
+	switch argv[i] {
+	case "add", "am", "apply", "archive", "blame", "branch", "cat-file", "check-ignore", "checkout", "cherry-pick", "clean", "commit",
+		"config", "describe", "diff", "format-patch", "gc", "init", "log", "ls-files", "ls-tree", "merge", "merge-base", "mv", "notes",
+		"prune", "reflog", "remote", "reset", "restore", "rev-list", "rev-parse", "revert", "rm", "shortlog", "show", "show-ref",
+		"stash", "status", "switch", "symbolic-ref", "tag", "update-index", "update-ref", "worktree":
+		return true
+	case "push", "pull", "fetch":
+		for _, t := range argv[i+1:] {
+			if strings.HasPrefix(t, "--upload-pack") || strings.HasPrefix(t, "--receive-pack") || strings.HasPrefix(t, "--exec") || strings.HasPrefix(t, "ext::") {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 var noDirWord = Word{Parts: []Part{{Kind: Variable, Name: "PWD"}}}

@@ -23,6 +23,9 @@ func TestFromArgv(t *testing.T) {
 		{[]string{"env", "A=1", "rm", "x"}, row{want: []string{"env: A=1 rm x"}}},
 		{[]string{"bash"}, row{want: []string{"bash"}}},
 		{[]string{"mywrap", "rm", "-rf", "x"}, row{want: []string{"?mywrap: rm -rf x"}}},
+		{[]string{"git", "-c", "alias.x=!rm y", "x"}, row{want: []string{"git: rm y @<$PWD>"}}},
+		{[]string{"git", "push", "--receive-pack=rm y", "o"}, row{want: []string{"git push: rm y"}}},
+		{[]string{"git", "rebase", "-x", "rm y"}, row{want: []string{"git rebase --exec: rm y"}}},
 		{[]string{"git", "reset", "--hard"}, row{want: []string{"git reset --hard"}}},
 	}
 	for _, r := range rows {

@@ -38,7 +38,7 @@ func (a *analyzer) output(k *call, name string) {
 	case ":", "true", "false", "mkdir", "touch", "rmdir", "rm", "cp", "mv", "ln", "chmod", "chown", "sleep", "exit", "kill":
 		return
 	case "echo":
-		a.echo(s, args, k.c.src)
+		a.echo(s, args, k.c.src, k.st)
 		return
 	case "printf":
 		if len(args) > 0 {
@@ -103,8 +103,12 @@ func stdinText(k *call) (string, bool) {
 }
 
 // echo prints its arguments; what backslashes mean depends on the shell.
-func (a *analyzer) echo(s *sink, args []Word, src *source) {
+func (a *analyzer) echo(s *sink, args []Word, src *source, st *state) {
 	newline, escapes := true, src.lang != Bash
+	if st.odd {
+		s.lose()
+		return
+	}
 	for len(args) > 0 {
 		t, ok := args[0].Text()
 		if !ok && strings.Trim(litText(args[0]), "-neE") == "" && (len(args) > 1 || len(args[0].Parts) > 1) && args[0].Parts[0].Kind != TempPath {

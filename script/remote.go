@@ -48,7 +48,9 @@ func (a *analyzer) ssh(k *call, i int, name string) {
 		return
 	}
 	if k.c.stdin != nil && !hasOpt(opts, "-N", "-n", "-G") {
-		a.codeWord(*k.c.stdin, Bash, awayState(), c, "the input of "+name)
+		in := *k.c.stdin
+		c.stdin, c.fedBy = nil, nil
+		a.codeWord(in, Bash, awayState(), c, "the input of "+name)
 	}
 }
 

@@ -40,6 +40,10 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 		if sub == "exec" {
 			return skipOptions(argv, i+1, ""), nil, true
 		}
+	case "perf":
+		if sub == "stat" || sub == "record" || sub == "trace" {
+			return skipOptions(argv, i+1, " -e -o -p -t -C -F -c -r -D -I -x -G -M --event --output --repeat --delay --cgroup --metrics --count --freq "), nil, true
+		}
 	case "direnv":
 		if sub == "exec" {
 			return i + 2, nil, true

@@ -3,8 +3,22 @@
 // It guarantees that every command that bash, zsh or a POSIX shell would or
 // could run from a text is either listed, or covered by an Unknown entry that
 // says why it cannot be listed. It never guesses: a word is an exact string or
-// marked as not known. It executes nothing and never panics, whatever the
-// text; text beyond its limits (bytes, nodes, nesting) gives an Unknown.
+// marked as not known. It executes nothing, reads no file and never panics,
+// whatever the text; text beyond its limits (bytes, steps, nesting) gives an
+// Unknown. No clock is involved. More may be listed than runs: both sides of a
+// condition, what follows an exit, the readings of several dialects.
+//
+// What a text cannot tell, and is not reported for every line that it could
+// concern:
+//
+//   - A cd is taken to succeed unless the text handles its failure.
+//   - Files that exist already and are run or sourced (bash x.sh, . ./env) are
+//     commands like any other; sourcing one makes the text's variables unknown,
+//     but not the directory, functions or HOME.
+//   - Values from elsewhere are data: a number read into x and used in $((x)),
+//     the operands that xargs pastes into sh -c. Only text that becomes code as
+//     a whole (eval "$x", bash -c "rm $x") is reported.
+//   - In languages other than the shell, known calls are looked for by name.
 package script
 
 import "strings"

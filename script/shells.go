@@ -161,7 +161,9 @@ func (a *analyzer) shell(k *call, i int, name string, d Dialect) {
 	case s.script != nil:
 		a.runFile(*s.script, k, c, d, st)
 	case k.c.stdin != nil:
-		a.codeWord(*k.c.stdin, d, st, c, "the input of "+name)
+		in := *k.c.stdin
+		c.stdin, c.fedBy = nil, nil // its commands read what is left of it
+		a.codeWord(in, d, st, c, "the input of "+name)
 	case len(k.c.fedBy) == 0 || len(k.c.redirs)+len(k.redirs) > 0:
 		a.redirectedScript(k, c, d, st)
 	}
@@ -192,7 +194,7 @@ func (k *call) inner(via string) *ctx {
 // child is the state of a shell that k starts: the directory and what is
 // exported.
 func (a *analyzer) child(k *call) *state {
-	st := &state{dir: k.dir, old: k.st.old, oldKnown: k.st.oldKnown, noEnv: k.noEnv || k.st.noEnv, paramsLost: true, lost: k.st.lost}
+	st := &state{dir: k.dir, old: k.st.old, oldKnown: k.st.oldKnown, noEnv: k.noEnv || k.st.noEnv, paramsLost: true, lost: k.st.lost, steps: &a.steps}
 	if !k.noEnv {
 		for n, v := range k.st.vars {
 			if v.kind == isArray {
@@ -408,7 +410,10 @@ func (a *analyzer) runFile(w Word, k *call, c *ctx, d Dialect, st *state) {
 	switch t {
 	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "-":
 		if known && k.c.stdin != nil {
-			a.codeWord(*k.c.stdin, d, st, c, "the input")
+			in := *k.c.stdin
+			sub := *c
+			sub.stdin, sub.fedBy = nil, nil
+			a.codeWord(in, d, st, &sub, "the input")
 		}
 		return
 	}

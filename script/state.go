@@ -58,7 +58,9 @@ type state struct {
 	dead       bool // after exit, return, break
 	exited     bool // dead by exit or exec
 	lost       bool // any variable may have changed
+	odd        bool // an option changed how values are split or printed
 	noEnv      bool // the environment is another one (sudo, ssh, env -i)
+	steps      *int // of the analysis, charged for copying and comparing
 }
 
 type saved struct {
@@ -73,11 +75,19 @@ func (s *state) clone() *state {
 	return &c
 }
 
+// charge counts work that grows with what is known.
+func (s *state) charge() {
+	if s.steps != nil {
+		*s.steps += (len(s.vars) + len(s.funcs) + len(s.aliases)) / 8
+	}
+}
+
 // own makes the maps writable.
 func (s *state) own() {
 	if !s.shared {
 		return
 	}
+	s.charge()
 	s.vars, s.funcs = maps.Clone(s.vars), maps.Clone(s.funcs)
 	s.aliases, s.hashed = maps.Clone(s.aliases), maps.Clone(s.hashed)
 	s.shared = false
@@ -194,6 +204,7 @@ func (s *state) join(o *state) {
 		s.params, s.paramsLost = nil, true
 	}
 	s.fuzzy = s.fuzzy || o.fuzzy
+	s.odd = s.odd || o.odd
 	s.lost = s.lost || o.lost
 	s.noEnv = s.noEnv || o.noEnv
 	if s.stdin != o.stdin {
@@ -204,6 +215,7 @@ func (s *state) join(o *state) {
 }
 
 func (s *state) joinVars(o *state) {
+	s.charge()
 	for n, v := range s.vars {
 		w, ok := o.vars[n]
 		if ok && sameValue(v, w) {
@@ -308,9 +320,10 @@ func samePart(a, b []Part) bool {
 
 // same reports whether nothing that join looks at differs.
 func (s *state) same(o *state) bool {
+	s.charge()
 	if !samePart(s.dir.Parts, o.dir.Parts) || s.oldKnown != o.oldKnown || !samePart(s.old.Parts, o.old.Parts) ||
 		s.stackLost != o.stackLost || !slices.EqualFunc(s.stack, o.stack, sameWord) ||
-		s.paramsLost != o.paramsLost || s.fuzzy != o.fuzzy || !slices.EqualFunc(s.params, o.params, sameWord) ||
+		s.paramsLost != o.paramsLost || s.fuzzy != o.fuzzy || s.odd != o.odd || !slices.EqualFunc(s.params, o.params, sameWord) ||
 		s.lost != o.lost || s.noEnv != o.noEnv || s.stdin != o.stdin {
 		return false
 	}
@@ -411,12 +424,28 @@ func cleanDir(w Word) Word {
 // merge joins neighbouring literal parts; it returns a fresh slice.
 func merge(ps []Part) []Part {
 	out := make([]Part, 0, len(ps))
-	for _, p := range ps {
-		if n := len(out); n > 0 && p.Kind == Literal && out[n-1].Kind == Literal {
-			out[n-1].Text += p.Text
-			continue
+	for i := 0; i < len(ps); {
+		j, size := i, 0
+		for j < len(ps) && ps[j].Kind == Literal {
+			size += len(ps[j].Text)
+			j++
 		}
-		out = append(out, p)
+		switch {
+		case j == i:
+			out = append(out, ps[i])
+			i++
+			continue
+		case j == i+1:
+			out = append(out, ps[i])
+		default:
+			var b strings.Builder
+			b.Grow(size)
+			for _, p := range ps[i:j] {
+				b.WriteString(p.Text)
+			}
+			out = append(out, Part{Text: b.String()})
+		}
+		i = j
 	}
 	return out
 }

@@ -156,6 +156,13 @@ func (a *analyzer) compound(cmd syntax.Command, st *state, c *ctx) outcome {
 // andOr walks a && b and a || b.
 func (a *analyzer) andOr(x *syntax.BinaryCmd, st *state, c *ctx) outcome {
 	first := a.stmt(x.X, st, c)
+	if first.fail == nil && (x.Op == syntax.AndStmt || first.lost == nil) && leavesState(x.Y, st) {
+		if x.Op == syntax.OrStmt {
+			c.sink.lose()
+		}
+		a.stmt(x.Y, st, c)
+		return outcome{lost: first.lost}
+	}
 	if x.Op == syntax.AndStmt {
 		// The right side runs after success; failure may come from either.
 		fail := first.fail
@@ -216,6 +223,64 @@ func either(x, y *state) *state {
 	return x
 }
 
+// leavesState reports whether a statement is a plain program that cannot
+// change the shell, so that no copy of its state is needed.
+func leavesState(s *syntax.Stmt, st *state) bool {
+	x, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(x.Assigns) > 0 || len(x.Args) == 0 || len(st.funcs)+len(st.aliases)+len(st.hashed) > 0 {
+		return false
+	}
+	for i, w := range x.Args {
+		for _, p := range w.Parts {
+			switch p := p.(type) {
+			case *syntax.SglQuoted:
+			case *syntax.Lit:
+				if i == 0 && (len(w.Parts) > 1 || !plain(p.Value) || changesState(p.Value)) {
+					return false
+				}
+				continue
+			case *syntax.DblQuoted:
+				for _, in := range p.Parts {
+					if _, ok := in.(*syntax.Lit); !ok {
+						return false
+					}
+				}
+			default:
+				return false
+			}
+			if i == 0 {
+				return false
+			}
+		}
+	}
+	for _, r := range s.Redirs {
+		if r.N != nil && (r.N.Value == "" || r.N.Value[0] < '0' || r.N.Value[0] > '9') {
+			return false
+		}
+		for _, p := range r.Word.Parts {
+			if _, ok := p.(*syntax.Lit); !ok {
+				return false
+			}
+		}
+		if r.Hdoc != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// changesState names the builtins that change the shell.
+func changesState(name string) bool {
+	switch name {
+	case "cd", "chdir", "pushd", "popd", "eval", ".", "source", "command", "builtin", "exec", "noglob", "nocorrect", "-", "repeat", "export",
+		"readonly", "declare", "typeset", "local", "integer", "float", "nameref", "exit", "logout", "return", "break", "continue", "set",
+		"shift", "unset", "read", "mapfile", "readarray", "getopts", "let", "trap", "alias", "unalias", "hash", "enable", "printf", "wait",
+		"compgen", "complete", "fc", "emulate", "sched", "setopt", "unsetopt", "shopt", "test", "[", "print", "unhash", "functions", "vared", "zle", "coproc":
+		return true
+	}
+	return false
+}
+
 // pipe walks a | b | c. Each side has its own copy of the shell; zsh runs the
 // last one in the shell itself.
 func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
@@ -238,7 +303,10 @@ func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
 			return
 		}
 		last := i == len(sides)-1
-		run := st.clone()
+		run := st
+		if !leavesState(s, st) {
+			run = st.clone()
+		}
 		if last {
 			sub.sink = c.sink
 			if c.src.lang == Zsh {
@@ -288,170 +356,6 @@ func (a *analyzer) condition(cond []*syntax.Stmt, st *state, c *ctx) *state {
 		no.join(o.lost)
 	}
 	return no
-}
-
-// settle walks a loop's body until the state at its start no longer changes.
-func (a *analyzer) settle(st *state, c *ctx, body func(st *state, c *ctx)) {
-	c.sink.lose()
-	sub := *c
-	sub.loop = true
-	mark, uns, pend := len(a.cmds), len(a.unknowns), len(a.pending)
-	idx := 0
-	if sub.sink != nil {
-		idx = len(sub.sink.idx)
-	}
-	for pass := 0; ; pass++ {
-		run := st.clone()
-		body(run, &sub)
-		run.dead = false
-		before := st.clone()
-		st.join(run)
-		if a.over || st.same(before) {
-			return
-		}
-		if pass >= maxPasses {
-			st.forgetAll()
-			st.dir, st.paramsLost, st.params = noDir(), true, nil
-			st.oldKnown, st.stackLost = false, true
-			body(st.clone(), &sub)
-			return
-		}
-		// Once more, from what is known of every round.
-		a.truncate(mark)
-		a.unknowns, a.pending = a.unknowns[:uns], a.pending[:min(pend, len(a.pending))]
-		if sub.sink != nil {
-			sub.sink.idx = sub.sink.idx[:idx]
-		}
-	}
-}
-
-func (a *analyzer) whileClause(x *syntax.WhileClause, st *state, c *ctx) {
-	a.settle(st, c, func(st *state, c *ctx) {
-		no := a.condition(x.Cond, st, c)
-		if x.Until {
-			*st, *no = *no, *st
-		}
-		a.stmts(x.Do, st, c)
-		st.join(no)
-	})
-}
-
-func (a *analyzer) forClause(x *syntax.ForClause, st *state, c *ctx) {
-	switch l := x.Loop.(type) {
-	case *syntax.CStyleLoop:
-		a.arith(l.Init, st, c)
-		a.settle(st, c, func(st *state, c *ctx) {
-			a.arith(l.Cond, st, c)
-			a.stmts(x.Do, st, c)
-			a.arith(l.Post, st, c)
-		})
-	case *syntax.WordIter:
-		a.forWords(x, l, st, c)
-	}
-}
-
-func (a *analyzer) forWords(x *syntax.ForClause, l *syntax.WordIter, st *state, c *ctx) {
-	if l.Name == nil {
-		return
-	}
-	var items []Word
-	known := true
-	if l.InPos.IsValid() {
-		items = a.fields(l.Items, st, c)
-	} else {
-		items, known = st.params, !st.paramsLost
-	}
-	name := l.Name.Value
-	one := func(w Word, st *state, c *ctx) {
-		st.set(name, itemValue(w))
-		a.stmts(x.Do, st, c)
-	}
-	exact := known && len(items) <= maxUnroll && !x.Select
-	for _, w := range items {
-		exact = exact && !mayBeMany(w)
-	}
-	if exact && !leaves(x.Do) {
-		// Each value in turn, as the shell does it.
-		for _, w := range items {
-			if a.over {
-				return
-			}
-			one(w, st, c)
-		}
-		return
-	}
-	// In any order, any number of times. Known values are looked at one by
-	// one, so that each shows in a command.
-	if !known {
-		items = append(slices.Clip(items), Word{Parts: []Part{{Kind: Operand, Name: "@", Split: true}}})
-	}
-	many := len(items) > maxUnroll
-	a.settle(st, c, func(st *state, c *ctx) {
-		begin := st.clone()
-		for i, w := range items {
-			if a.over || i > maxUnroll {
-				break
-			}
-			run := begin.clone()
-			if many {
-				run.forget(name)
-				one2 := run
-				a.stmts(x.Do, one2, c)
-				st.join(one2)
-				break
-			}
-			one(w, run, c)
-			run.dead = false
-			st.join(run)
-		}
-	})
-}
-
-// itemValue is the value of a loop variable for one word. Of a word that may
-// be split, it is a piece of which nothing is known.
-func itemValue(w Word) value {
-	ps := make([]Part, len(w.Parts))
-	copy(ps, w.Parts)
-	for _, p := range ps {
-		if p.Split {
-			if p.Kind == Glob {
-				p.Kind = Variable
-			}
-			ps = []Part{p}
-			break
-		}
-	}
-	for i := range ps {
-		ps[i].Split = false
-	}
-	return value{kind: isScalar, parts: ps}
-}
-
-// mayBeMany reports whether a word may stand for several or none.
-func mayBeMany(w Word) bool {
-	for _, p := range w.Parts {
-		if p.Split || p.Kind == Glob {
-			return true
-		}
-	}
-	return false
-}
-
-// leaves reports whether a loop's body may leave the loop early.
-func leaves(list []*syntax.Stmt) bool {
-	found := false
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-				switch call.Args[0].Lit() {
-				case "break", "continue", "return", "exit", "eval", "exec", "command", "builtin", "trap", "":
-					found = true
-				}
-			}
-			return !found
-		})
-	}
-	return found
 }
 
 func (a *analyzer) caseClause(x *syntax.CaseClause, st *state, c *ctx) {
