@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"strings"
-
 	"safeshell/script"
 )
 
