@@ -54,6 +54,7 @@ test: tools build
 BENCHOUT ?= bin/bench.json
 bench: build
 	$(GO) run ./bench -binary $(abspath $(BIN)) -json $(BENCHOUT) $(BENCHFLAGS)
+	$(GO) test -run '^$$' -bench 'Parse|Judge|FromArgv|Open' -benchmem -benchtime 200x ./script ./eval
 
 bench-compare:
 	$(GO) run ./bench -compare $(A) $(B)
