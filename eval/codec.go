@@ -244,6 +244,7 @@ const (
 	kMounts
 	kProgram
 	kWord
+	kMode
 )
 
 // keys returns the bits of the keys that are set.
@@ -259,7 +260,7 @@ func (c *clause) keys() (k int) {
 		{c.scratch != unset, kScratch}, {c.recursive != unset, kRecursive}, {c.pipesTo != nil, kPipesTo},
 		{c.fedBy != nil, kFedBy}, {c.branch.set(), kBranch}, {c.via != nil, kVia}, {c.remote != unset, kRemote},
 		{c.unknown != nil, kUnknown}, {c.assigns != nil, kAssigns}, {c.code != nil, kCode},
-		{c.removes != nil, kRemoves}, {c.input.set(), kInput}, {c.variables.set(), kVariables}, {c.sql != nil, kSQL}, {c.is != nil, kIs}, {c.mounts != nil, kMounts}, {c.program.set(), kProgram}, {c.word.set(), kWord}, {c.existingBranch != unset, kExistingBranch},
+		{c.removes != nil, kRemoves}, {c.input.set(), kInput}, {c.variables.set(), kVariables}, {c.sql != nil, kSQL}, {c.is != nil, kIs}, {c.mode != nil, kMode}, {c.mounts != nil, kMounts}, {c.program.set(), kProgram}, {c.word.set(), kWord}, {c.existingBranch != unset, kExistingBranch},
 	} {
 		if x.set {
 			k |= x.bit
@@ -362,12 +363,12 @@ type field[T any] struct {
 	to  *T
 }
 
-func (c *clause) lists() [17]field[[]string] {
-	return [17]field[[]string]{
+func (c *clause) lists() [18]field[[]string] {
+	return [18]field[[]string]{
 		{kFlags, &c.flags}, {kPaths, &c.paths}, {kReads, &c.reads}, {kWrites, &c.writes}, {kDeletes, &c.deletes},
 		{kEmpties, &c.empties}, {kCovers, &c.covers}, {kPipesTo, &c.pipesTo}, {kFedBy, &c.fedBy}, {kVia, &c.via},
 		{kUnknown, &c.unknown}, {kAssigns, &c.assigns}, {kCode, &c.code},
-		{kRemoves, &c.removes}, {kIs, &c.is}, {kMounts, &c.mounts}, {kSQL, &c.sql},
+		{kRemoves, &c.removes}, {kIs, &c.is}, {kMode, &c.mode}, {kMounts, &c.mounts}, {kSQL, &c.sql},
 	}
 }
 

@@ -166,6 +166,9 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 	if c.program.set() && (len(v.c.Argv) == 0 || !c.program.match(v.textOf(v.c.Argv[0]))) {
 		return never
 	}
+	if c.mode != nil && !v.setsMode(c.mode, note) {
+		return never
+	}
 	if c.is != nil && !v.is(c.is, note) {
 		return never
 	}

@@ -83,6 +83,7 @@ type clause struct {
 	code           []string
 
 	is        []string // named shapes
+	mode      []string // what chmod gives
 	mounts    []string // what a container gets of the machine
 	program   pattern  // the command word as written
 	input     pattern  // known standard input

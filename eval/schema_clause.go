@@ -64,6 +64,7 @@ func (s *schema) clause(n *yaml.Node, what string) clause {
 		"is": func(_, v *yaml.Node) {
 			c.is = s.words(v, "is", "fork_bomb", "network_shell", "bare_shell", "without_shims", "temporary_path", "redefined")
 		},
+		"mode":      func(_, v *yaml.Node) { c.mode = s.words(v, "mode", "others_write", "others", "setid", "nothing") },
 		"mounts":    paths(&c.mounts),
 		"program":   regex(&c.program),
 		"input":     regex(&c.input),
