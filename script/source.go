@@ -194,6 +194,7 @@ func parseFile(text string, d Dialect) (f *syntax.File, err error) {
 		}
 		parsers.Put(p)
 	}()
+	text = endComments(text, d)
 	syntax.Variant(variant(d))(p)
 	return p.Parse(strings.NewReader(text), "")
 }
