@@ -113,6 +113,18 @@ func (a *analyzer) trap(k *call) {
 	c := *k.c
 	c.via = append(c.via[:len(c.via):len(c.via)], "trap")
 	c.sink, c.fedBy, c.stdin = nil, nil, nil
+	for _, w := range args[1:] {
+		switch s, _ := w.Text(); strings.TrimPrefix(strings.ToUpper(s), "SIG") {
+		case "DEBUG", "ERR", "ZERR", "RETURN":
+			// It runs between the commands that follow.
+			run, mark := k.st.clone(), len(a.cmds)
+			a.shellText(t, c.src.lang, run, &c)
+			if !run.same(k.st) {
+				a.unknown("a trap changes the shell at any later point", k.c.src, k.span)
+			}
+			a.truncate(mark)
+		}
+	}
 	if c.traps == nil {
 		a.shellText(t, c.src.lang, k.st.clone(), &c)
 		return

@@ -44,7 +44,7 @@ func (a *analyzer) arith(x syntax.ArithmExpr, st *state, c *ctx) (n int, ok bool
 			if x.Op == syntax.Dec {
 				d = -1
 			}
-			a.assignArith(x.X, v+d, ok, st)
+			a.assignArith(x.X, v+d, ok, st, c)
 			if !x.Post {
 				v += d
 			}
@@ -128,7 +128,7 @@ func (a *analyzer) arithText(t string, st *state, c *ctx) (int, bool) {
 }
 
 // assignArith assigns the result of an arithmetic assignment.
-func (a *analyzer) assignArith(x syntax.ArithmExpr, n int, ok bool, st *state) {
+func (a *analyzer) assignArith(x syntax.ArithmExpr, n int, ok bool, st *state, c *ctx) {
 	w, isWord := x.(*syntax.Word)
 	if !isWord || len(w.Parts) != 1 {
 		return
@@ -141,11 +141,11 @@ func (a *analyzer) assignArith(x syntax.ArithmExpr, n int, ok bool, st *state) {
 	if !isName(name) {
 		return
 	}
-	if !ok {
-		st.forget(name)
-		return
+	v := value{integer: c.src.lang == Zsh} // in zsh it becomes an integer
+	if ok {
+		v.kind, v.parts = isScalar, []Part{{Text: strconv.Itoa(n)}}
 	}
-	st.set(name, value{kind: isScalar, parts: []Part{{Text: strconv.Itoa(n)}}})
+	st.set(name, v)
 }
 
 func (a *analyzer) arithBinary(x *syntax.BinaryArithm, st *state, c *ctx) (int, bool) {
@@ -153,14 +153,14 @@ func (a *analyzer) arithBinary(x *syntax.BinaryArithm, st *state, c *ctx) (int, 
 	case syntax.Assgn:
 		v, ok := a.arith(x.Y, st, c)
 		a.arithTarget(x.X, st, c)
-		a.assignArith(x.X, v, ok, st)
+		a.assignArith(x.X, v, ok, st, c)
 		return v, ok
 	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn,
 		syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn, syntax.AndBoolAssgn,
 		syntax.OrBoolAssgn, syntax.XorBoolAssgn, syntax.PowAssgn:
 		a.arith(x.X, st, c)
 		a.arith(x.Y, st, c)
-		a.assignArith(x.X, 0, false, st)
+		a.assignArith(x.X, 0, false, st, c)
 		return 0, false
 	case syntax.AndArit, syntax.OrArit, syntax.TernQuest, syntax.TernColon, syntax.XorBool:
 		// Which side is evaluated depends on the other.

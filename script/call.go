@@ -350,8 +350,22 @@ func (a *analyzer) callFunction(f *function, args []Word, lost bool, st *state, 
 		outer := a.at
 		defer func() { a.at = outer }()
 	}
+	var traps []trapCode
+	if sub.src.lang == Zsh {
+		sub.traps = &traps
+	}
 	o := a.stmt(f.body, st, &sub)
 	st.join(o.fail)
+	for i := 0; i < len(traps) && i < 64; i++ {
+		// zsh runs the EXIT trap of a function when that ends.
+		end := st.clone()
+		end.dead = false
+		a.shellText(traps[i].text, Zsh, end, &traps[i].c)
+		st.join(end)
+		if c.traps != nil {
+			*c.traps = append(*c.traps, traps[i])
+		}
+	}
 	if st.locals != nil {
 		for _, v := range slices.Backward(*st.locals) {
 			st.restore(v)

@@ -26,7 +26,7 @@ const recorder = `#!/bin/dash
 `
 
 // recNames are the commands that the texts may use.
-var recNames = []string{"rec", "ra", "rb", "rc"}
+var recNames = []string{"rec", "ra", "rb", "rc", "Qr"}
 
 type lab struct {
 	t     testing.TB
@@ -130,7 +130,7 @@ func (l *lab) run(dir string, argv ...string) (rs []ran, lost bool) {
 }
 
 func (l *lab) env(dir, log string) []string {
-	return []string{"PATH=" + l.bin, "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8", "REC_LOG=" + log, "ENVX=from env", "SCR=" + dir + ".scr", "R=" + dir, "PWD=" + dir}
+	return []string{"PATH=" + l.bin, "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8", "REC_LOG=" + log, "ENVX=from env", "FUNCNEST=50", "SCR=" + dir + ".scr", "R=" + dir, "PWD=" + dir}
 }
 
 func (l *lab) options(d Dialect, dir string) Options {

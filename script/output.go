@@ -27,7 +27,7 @@ func (a *analyzer) output(k *call, name string) {
 		// =name of a program that is not there.
 		for _, w := range args {
 			for _, p := range w.Parts {
-				if p.Kind == Glob || p.Kind == Output && strings.HasPrefix(p.Name, "which ") {
+				if p.Kind == Glob || p.Kind == Output && strings.HasPrefix(p.Name, "which ") || p.Kind == Variable && (p.Name == "=" || p.Name == "~") {
 					s.lose()
 					return
 				}

@@ -11,7 +11,8 @@
 // What a text cannot tell, and is not reported for every line that it could
 // concern:
 //
-//   - A cd is taken to succeed unless the text handles its failure.
+//   - A cd is taken to succeed unless the text handles its failure, and so is
+//     an expansion that can fail and end a line (bad arithmetic, ${x?}).
 //   - Files that exist already and are run or sourced (bash x.sh, . ./env) are
 //     commands like any other; sourcing one makes the text's variables unknown,
 //     but not the directory, functions or HOME.

@@ -18,18 +18,18 @@ type outcome struct {
 
 // stmts walks a list of statements.
 func (a *analyzer) stmts(list []*syntax.Stmt, st *state, c *ctx) {
-	dead, exited := false, false
 	for _, s := range list {
 		if a.over {
 			return
 		}
-		// What follows an exit is listed all the same.
-		dead, exited = dead || st.dead, exited || st.exited
-		st.dead, st.exited = false, false
+		if st.dead {
+			// What follows an exit is listed all the same, but changes nothing.
+			st = st.clone()
+			st.dead, st.exited = false, false
+		}
 		o := a.stmt(s, st, c)
 		st.join(o.fail)
 	}
-	st.dead, st.exited = st.dead || dead, st.exited || exited
 }
 
 // stmt walks one statement; st becomes the state after its success.

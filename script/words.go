@@ -351,9 +351,9 @@ func (e *expander) lit(s string, rest []syntax.WordPart) {
 			e.add(Part{Kind: Glob, Text: e.c.src.decode(s[i : i+n])})
 			i += n
 			start = i
-		case zsh && c == '~' && e.split && len(litText(Word{Parts: e.cur})) == 0 && i == start:
-			// zsh looks for ~ after it expanded parameters.
-			e.add(Part{Kind: Variable, Name: "~"})
+		case zsh && (c == '~' || c == '=' && len(e.cur) > 0) && e.split && len(litText(Word{Parts: e.cur})) == 0 && i == start:
+			// zsh looks for ~ and =name after it expanded parameters.
+			e.add(Part{Kind: Variable, Name: s[i : i+1]})
 			i++
 			start = i
 		case zsh && c == '<' && e.live():
