@@ -155,8 +155,8 @@ func TestScratchAndProject(t *testing.T) {
 			[]string{"rm " + plain + "/x", "find /tmp/elsewhere/x -delete", "cd /var/tmp && rm x"},
 			[]string{"rm x", "find . -delete", "rm ../other", "rm " + w.home + "/x", "rm /opt/x", "rm ~/x"}},
 		{"{deletes: ['*'], project: true}",
-			[]string{"rm x", "find . -delete", "rm -rf build", "rm " + repo + "/x", "cd /srv/app && rm -rf dist", "cd /var/www/html && find . -delete"},
-			[]string{"rm /etc/x", "rm ../other", "cd /srv && rm -rf app", "rm /srv/app/x", "rm ~/x", "cd /var/lib && rm x", "ssh host 'rm x'"}},
+			[]string{"rm x", "find . -delete", "rm -rf build", "rm " + repo + "/x", "cd /srv/app && rm -rf dist", "cd /var/www/html && find . -delete", "rm ~/x"},
+			[]string{"rm /etc/x", "rm ../other", "cd /srv && rm -rf app", "rm /srv/app/x", "cd /var/lib && rm x", "ssh host 'rm x'"}},
 	} {
 		for _, line := range c.yes {
 			if !clauseHoldsOrMay(t, w, c.clause, line) {

@@ -48,11 +48,15 @@ func (v *view) isScratch(p tpath) bool {
 const projectHomes = "/srv /opt /var/www /usr/src /usr/local/src /mnt /media /Volumes"
 
 // inProject says that a path lies in a project, whatever directory that is in:
-// in a repository, unless the system itself is one (etckeeper), or in the
-// working directory where projects are kept.
+// in the home (a service's may be below /var), in a repository, unless the
+// system itself is one (etckeeper), or in the working directory where projects
+// are kept.
 func (v *view) inProject(p tpath) bool {
 	if p.rootless || v.c.Remote != "" {
 		return false
+	}
+	if home := v.r.o.Paths.User; strings.Count(home, "/") > 1 && p.below(home) {
+		return true
 	}
 	s, ok := p.literalPrefix()
 	if !ok {
