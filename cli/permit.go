@@ -332,6 +332,11 @@ func (c *permitRetryCmd) Run(a *app) error {
 		fmt.Fprint(a.err, permit.DeniedText(permit.Answer{Reason: fmt.Sprintf("choice 4: %s is refused and runs nothing, now or later", c.ID)}))
 		return exitError(shims.CodeStopped)
 	}
+	if caller.Context == eval.AI && caller.Session != "" {
+		// An agent's session is the one that goes on: the one that was stopped may
+		// have ended. A person answers for what was stopped.
+		kept.Session = caller.Session
+	}
 	env := permit.KeptEnvironment(kept, a.paths, a.g.Config().Permissions)
 	set, err := permit.Load(env) // before the id is used up: the directory may be gone
 	if err != nil {
@@ -354,8 +359,7 @@ func (c *permitRetryCmd) Run(a *app) error {
 			return exitError(shims.CodeStopped)
 		}
 	}
-	kept, err = store.Take(c.ID, permit.UsedUp)
-	if err != nil {
+	if _, err := store.Take(c.ID, permit.UsedUp); err != nil {
 		return exitWith(a, shims.CodeStopped, err)
 	}
 	o := permit.Settle(context.Background(), set, r, q, kept, ask)

@@ -137,6 +137,7 @@ func (s *server) retry(ctx context.Context, req *sdk.CallToolRequest, in runInpu
 	env = append(env, s.sessionVars()...)
 	env = set(env, "SAFESHELL_HOME", s.o.Paths.Home)
 	env = set(env, "SAFESHELL_SPOOL", s.o.Paths.Spool)
+	env = set(env, "SAFESHELL_CONTEXT", "ai") // also where a person's run was stopped
 	j := job{kind: r.Kind, code: r.Script, file: r.File, args: r.Args, dir: r.Dir, env: env, commands: r.Commands, limit: r.Limit}
 	if limit > 0 {
 		j.limit = limit
