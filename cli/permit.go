@@ -53,6 +53,15 @@ func (a *app) permitSet() (permit.Env, *permit.Set, error) {
 	return env, set, nil
 }
 
+// checkKernel says what the kernel enforces on scripts of `safeshell run`.
+func checkKernel() finding {
+	says, ok := permit.KernelSays()
+	if !ok {
+		return finding{"warn", "scripts of `safeshell run`: the kernel enforces " + says, "cat /sys/kernel/security/lsm (it must name landlock)"}
+	}
+	return finding{"ok", "scripts of `safeshell run`: the kernel enforces what they declare (" + says + ")", ""}
+}
+
 func (a *app) warnAll(warnings []string) {
 	for _, w := range warnings {
 		a.note("safeshell: %s", w)

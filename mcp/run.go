@@ -63,6 +63,9 @@ func (s *server) toolRun(ctx context.Context, req *sdk.CallToolRequest, in runIn
 	if err != nil {
 		return failedf("%w; nothing has run", err), nil, nil
 	}
+	if err := v.set.CheckCalls(j.name(), j.decl); err != nil {
+		return failed(err), nil, nil
+	}
 	// Where a human watches, the script's own process asks there.
 	if !v.result.OK() && !(onlyPermittable(v.result) && s.monitorAlive()) {
 		if res := s.settle(ctx, req, j, v, in.Background); res != nil {
@@ -376,6 +379,9 @@ func (s *server) toolCheck(ctx context.Context, req *sdk.CallToolRequest, in che
 	}
 	v, err := s.judge(j.commands, j.env, dir)
 	if err != nil {
+		return failed(err), nil, nil
+	}
+	if err := v.set.CheckCalls(j.name(), j.decl); err != nil {
 		return failed(err), nil, nil
 	}
 	if v.result.OK() {
