@@ -100,6 +100,7 @@ func (c *doctorCmd) Run(a *app) error {
 	}
 	fs = append(fs, a.checkShells()...)
 	fs = append(fs, a.checkMonitor()...)
+	fs = append(fs, checkKernel())
 	fs = append(fs, a.probes()...)
 	failed, err := a.printFindings(fs)
 	if err != nil {

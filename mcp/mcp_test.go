@@ -108,6 +108,25 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// Choice 2 is for the session that goes on, also where the server was started
+// anew since the script was stopped; not for a third one.
+func TestSessionAfterRestart(t *testing.T) {
+	w := newWorld(t)
+	s := w.connect()
+	script := args{"code": "initcmds curl\ncurl again"}
+	res, _, _ := call(t, s, "run", script)
+	s.Close()
+	s = w.connect()
+	if _, text, r := call(t, s, "run", args{"retry_id": retryID(t, res), "userChoice": 2}); r.Stdout != "fake curl again\n" {
+		t.Fatal(text)
+	}
+	if _, text, r := call(t, s, "run", script); r.Stdout != "fake curl again\n" {
+		t.Fatal("asked again: " + text)
+	}
+	res, _, _ = call(t, w.connect(), "run", script)
+	retryID(t, res)
+}
+
 func TestRetryKeepsEverything(t *testing.T) {
 	w := newWorld(t)
 	s := w.connect()
