@@ -16,7 +16,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint bench bench-compare clean tools fuzz
+.PHONY: all build install demo test lint bench bench-compare clean tools fuzz clients
 
 all: build
 
@@ -48,6 +48,14 @@ demo: tools build
 test: tools build
 	$(GO) vet ./...
 	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test ./...
+
+# The hooks against the real agents: installs those with npm into CLIENTS (once;
+# remove the directory to update them) and drives them with a fake model. Needs
+# npm and its registry, no model and no account.
+CLIENTS ?= bin/clients
+clients: build
+	@test -d $(CLIENTS)/node_modules || ./.ci/clients $(CLIENTS)
+	SAFESHELL_TEST_CLIENTS=$(abspath $(CLIENTS)) SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -v ./agents/clienttest
 
 # Figures beside their limits; BENCHFLAGS="-entries 100000 -tree 100000" for the
 # full sizes. make bench-compare A=before.json B=after.json holds two side by side.
