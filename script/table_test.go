@@ -460,6 +460,10 @@ func TestDialects(t *testing.T) {
 		{text: "X='a b'; rm $X", want: []string{"rm a b", "rm 'a b'"}},
 		{text: "rm -rf x && ls", want: []string{"rm -rf x"}},
 		{text: "rm lo(g|x)", want: []string{"rm lo(g|x)"}},
+		{text: "noglob rm x; ls", want: []string{"noglob rm x", "?noglob: rm x", "noglob: rm x", "ls"}},
+		{text: "- rm x", want: []string{"- rm x", "?-: rm x", "-: rm x"}},
+		{text: "repeat 2 rm x", want: []string{"repeat 2 rm x", "?repeat: rm x", "repeat 2 rm x", "repeat: rm x"}},
+		{text: "echo $(/opt/safeshell trash put x)y", want: []string{"echo y"}},
 	})
 	if n := len(Parse("cd a && rm $X; ls | sort", testOptions(AnyDialect)).Commands); n != 4 {
 		t.Errorf("%d commands for 4", n)
