@@ -32,7 +32,9 @@ func (e Env) homeTrash() (string, error) {
 	} else if err == nil {
 		err = errors.New("no home directory is known")
 	}
-	if e.UID == 0 {
+	var d *distrust
+	var no unix.Errno
+	if e.UID == 0 && (errors.As(err, &d) || !errors.As(err, &no) || no == unix.ENOENT) {
 		if u, uerr := user.LookupId("0"); uerr == nil && filepath.IsAbs(u.HomeDir) && u.HomeDir != e.Home {
 			if e.ownsNearest(u.HomeDir, true) == nil {
 				return filepath.Join(u.HomeDir, ".local/share/Trash"), nil
@@ -141,15 +143,13 @@ func openTop(path, top string, uid int, create, loose bool) (*store, error) {
 // and those of all mounted filesystems, each once even if it can be reached
 // through several mounts. Errors tell of those that are not used and why.
 func (e Env) stores() (ss []*store, errs []error) {
-	seen := map[[2]uint64]bool{}
+	seen := map[devIno]bool{}
 	add := func(s *store) {
-		fi, err := statFd(s.fd)
-		k := [2]uint64{fi.dev, fi.ino}
-		if err != nil || seen[k] {
+		if seen[s.id] {
 			s.close()
 			return
 		}
-		seen[k] = true
+		seen[s.id] = true
 		ss = append(ss, s)
 	}
 	if h, err := e.homeTrash(); err != nil {

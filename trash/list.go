@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (s *store) list() ([]Item, error) {
 		kinds[d.name] = d.kind
 	}
 	items := make([]Item, 0, len(infos))
-	buf := make([]byte, maxInfo+1)
+	buf := s.buffer()
 	for _, i := range infos {
 		name, ok := strings.CutSuffix(i.name, infoSuffix)
 		if !ok {
@@ -202,28 +201,49 @@ func (s *store) readInfo(name string, buf []byte) (info, error) {
 		return info{}, err
 	}
 	defer unix.Close(fd)
-	n := 0
-	for n < len(buf) {
-		m, err := unix.Read(fd, buf[n:])
-		if err == unix.EINTR || err == nil && m > 0 {
-			n += max(m, 0)
-			continue
-		}
-		if err != nil {
-			return info{}, err
-		}
-		break
+	n, err := readFull(fd, buf)
+	if err != nil {
+		return info{}, err
 	}
 	return parseInfo(buf[:n])
 }
 
-func itemID(trash, name string, in info) string {
-	h := fnv.New64a()
-	for _, s := range []string{trash, name, in.date, in.group} {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
+// readFull reads what a file holds, as far as buf reaches. What ends with a
+// line, and did not fill buf, is taken to be all.
+func readFull(fd int, buf []byte) (n int, err error) {
+	for n < len(buf) {
+		m, err := unix.Read(fd, buf[n:])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return n, err
+		case m == 0:
+			return n, nil
+		default:
+			if n += m; buf[n-1] == '\n' {
+				return n, nil
+			}
+		}
 	}
-	v := h.Sum64()
+	return n, nil
+}
+
+// buffer is for the content of one information file at a time.
+func (s *store) buffer() []byte {
+	if s.buf == nil {
+		s.buf = make([]byte, maxInfo+1)
+	}
+	return s.buf
+}
+
+func itemID(trash, name string, in info) string {
+	v := uint64(14695981039346656037) // FNV-1a
+	for _, s := range [...]string{trash, name, in.date, in.group} {
+		for i := range len(s) {
+			v = (v ^ uint64(s[i])) * 1099511628211
+		}
+		v *= 1099511628211 // a NUL
+	}
 	return base32Digits(v^v>>50, 10)
 }
 

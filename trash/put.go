@@ -56,7 +56,8 @@ type putter struct {
 	homeErr    error
 	tops       map[uint64]*store
 	topErrs    map[uint64]error
-	scratch    []string // operands for the real rm
+	scratch    []string        // operands for the real rm
+	held       map[devIno]bool // trash directories that the caller has locked
 }
 
 // openParent is the directory of the operand at hand.

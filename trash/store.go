@@ -19,7 +19,9 @@ type store struct {
 	top             string // the top directory that its paths are relative to; "" in the home trash
 	fd, files, info int
 	mnt, dev        uint64
-	longest         int // bytes in a file name
+	id              devIno // of the directory, whatever its path
+	longest         int    // bytes in a file name
+	buf             []byte // see buffer
 }
 
 func (s *store) close() {
@@ -63,7 +65,7 @@ func openStore(path, top string, uid int, create, loose bool) (*store, error) {
 		s.close()
 		return nil, err
 	}
-	s.mnt, s.dev = fi.mnt, fi.dev
+	s.mnt, s.dev, s.id = fi.mnt, fi.dev, devIno{fi.dev, fi.ino}
 	for _, d := range []struct {
 		name string
 		fd   *int
