@@ -8,7 +8,7 @@ import (
 func codexWorld(t *testing.T) *World {
 	w := New(t, "codex")
 	w.Env["FAKE_KEY"] = "sk-none"
-	w.Write(w.Home+"/.codex/config.toml", `model = "gpt-5.2-codex"
+	w.Write(w.Home+"/.codex/config.toml", `model = "gpt-5.5"
 model_provider = "fake"
 
 [model_providers.fake]
