@@ -1,8 +1,8 @@
 package front
 
 import (
-	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,10 +163,21 @@ func (l *lab) run(shell, text string) [][]string {
 	cmd.Env = append(append([]string{}, l.env...), "REC_LOG="+log, "PWD="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out // until the last recorder has ended
-	_ = cmd.Run()
+	// The end of this pipe is the end of the last process that the text started.
+	r, w, err := os.Pipe()
+	must(l.t, err)
+	cmd.ExtraFiles = []*os.File{w}
+	err = cmd.Start()
+	must(l.t, w.Close())
+	must(l.t, err)
+	must(l.t, r.SetReadDeadline(time.Now().Add(30*time.Second)))
+	_ = cmd.Wait()
+	_, err = io.ReadAll(r)
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	must(l.t, r.Close())
+	if err != nil {
+		l.t.Fatalf("%q did not end: %v", text, err)
+	}
 	b, _ := os.ReadFile(log)
 	f := strings.Split(string(b), "\x00")
 	var all [][]string

@@ -64,6 +64,8 @@ func NewModel(t *testing.T) *Model {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", m.dialect(anthropic))
 	mux.HandleFunc("POST /v1/responses", m.dialect(responses))
+	mux.HandleFunc("POST /v1/chat/completions", m.dialect(chat))
+	mux.HandleFunc("POST /v1beta/models/", m.serveGoogle)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		m.note(r, nil)
 		w.Header().Set("Content-Type", "application/json")
