@@ -177,13 +177,16 @@ var errBrokenPipe = errors.New("broken pipe")
 
 // printf writes a result to stdout.
 func (a *app) printf(format string, args ...any) error {
-	if _, err := fmt.Fprintf(a.out, format, args...); err != nil {
-		if isBrokenPipe(err) {
-			return errBrokenPipe
-		}
-		return err
+	_, err := fmt.Fprintf(a.out, format, args...)
+	return a.printed(err)
+}
+
+// printed is the error of a write to stdout.
+func (a *app) printed(err error) error {
+	if err != nil && isBrokenPipe(err) {
+		return errBrokenPipe
 	}
-	return nil
+	return err
 }
 
 // note writes a line for a person to stderr.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,6 +45,27 @@ func (a *app) trashItems() ([]trash.Item, trash.Env) {
 	return items, env
 }
 
+// lines prints one line for each of many items: not each by a call of its own.
+type lines struct {
+	a *app
+	w *bufio.Writer
+}
+
+func (a *app) lines() *lines { return &lines{a, bufio.NewWriterSize(a.out, 64<<10)} }
+
+func (l *lines) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(l.w, format, args...)
+	return l.a.printed(err)
+}
+
+// note writes to stderr, after what was printed before it.
+func (l *lines) note(format string, args ...any) {
+	l.w.Flush() // an error comes again at the end
+	l.a.note(format, args...)
+}
+
+func (l *lines) flush() error { return l.a.printed(l.w.Flush()) }
+
 type trashListCmd struct {
 	JSON  bool   `help:"Print one JSON object a line." name:"json"`
 	Size  bool   `help:"Also the size of each (walks directories)." short:"s"`
@@ -83,6 +105,7 @@ func (c *trashListCmd) Run(a *app) error {
 	if len(items) == 0 && !c.JSON {
 		a.note("the trash is empty")
 	}
+	out := a.lines()
 	var total int64
 	for _, it := range items {
 		if c.JSON {
@@ -100,7 +123,7 @@ func (c *trashListCmd) Run(a *app) error {
 			if err != nil {
 				return err
 			}
-			if err := a.printf("%s\n", b); err != nil {
+			if err := out.printf("%s\n", b); err != nil {
 				return err
 			}
 			continue
@@ -125,9 +148,12 @@ func (c *trashListCmd) Run(a *app) error {
 		if it.Problem != "" {
 			problem = "  (" + visible(it.Problem) + ")"
 		}
-		if err := a.printf("%s  %s  %s%s%s\n", it.ID, when, size, name, problem); err != nil {
+		if err := out.printf("%s  %s  %s%s%s\n", it.ID, when, size, name, problem); err != nil {
 			return err
 		}
+	}
+	if err := out.flush(); err != nil {
+		return err
 	}
 	if c.Size && !c.JSON && len(items) > 0 {
 		a.note("%d items, %s", len(items), bytesText(total))
@@ -158,27 +184,21 @@ type which struct {
 
 func (w which) selection(items []trash.Item, dir string) trash.Selection {
 	s := trash.Selection{Groups: w.Group, Under: w.Under, Last: w.Last}
-	ids := map[string]bool{}
-	for _, it := range items {
-		ids[it.ID] = true
+	if len(w.What) == 0 {
+		return s
+	}
+	ids, paths := map[string]bool{}, map[string]bool{}
+	for i := range items {
+		ids[items[i].ID], paths[items[i].Path] = true, true
 	}
 	for _, x := range w.What {
-		abs := x
+		abs := filepath.Clean(x)
 		if !filepath.IsAbs(abs) {
 			abs = filepath.Join(dir, x)
 		}
-		isPath := false
-		for _, it := range items {
-			if it.Path == filepath.Clean(abs) {
-				isPath = true
-				break
-			}
-		}
 		switch {
-		case isPath:
-			s.Paths = append(s.Paths, filepath.Clean(abs))
-		case strings.Contains(x, "/"):
-			s.Paths = append(s.Paths, filepath.Clean(abs))
+		case paths[abs] || strings.Contains(x, "/"):
+			s.Paths = append(s.Paths, abs)
 		case ids[x]:
 			s.IDs = append(s.IDs, x)
 		default:
@@ -221,20 +241,28 @@ func (c *trashRestoreCmd) Run(a *app) error {
 		sel.Last = true
 	}
 	chosen, failed := a.selected(items, sel)
-	for _, r := range trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents}) {
+	outs := trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents})
+	failed, err := a.outcomes(outs, failed, "restored", func(r trash.Outcome) string { return r.Path })
+	if err != nil {
+		return err
+	}
+	return codeIf(failed)
+}
+
+// outcomes prints what became of each item, and reports whether anything failed.
+func (a *app) outcomes(outs []trash.Outcome, failed bool, done string, path func(trash.Outcome) string) (bool, error) {
+	out := a.lines()
+	for _, r := range outs {
 		if r.Err != nil {
 			failed = true
-			a.note("safeshell: %v", r.Err)
+			out.note("safeshell: %v", r.Err)
 			continue
 		}
-		if err := a.printf("restored %s\n", trash.Show(r.Path)); err != nil {
-			return err
+		if err := out.printf("%s %s\n", done, trash.Show(path(r))); err != nil {
+			return failed, err
 		}
 	}
-	if failed {
-		return exitError(1)
-	}
-	return nil
+	return failed, out.flush()
 }
 
 type trashPurgeCmd struct {
@@ -285,13 +313,25 @@ func (c *trashEmptyCmd) Run(a *app) error {
 func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) error {
 	if len(items) == 0 {
 		a.note("nothing to delete")
+		if dry {
+			return codeIf(failed)
+		}
+		// What interrupted calls left is nobody's.
+		for _, err := range trash.Sweep(env) {
+			failed = true
+			a.note("safeshell: %v", err)
+		}
 		return codeIf(failed)
 	}
 	if dry {
+		out := a.lines()
 		for _, it := range items {
-			if err := a.printf("would delete %s  %s\n", it.ID, trash.Show(it.Path)); err != nil {
+			if err := out.printf("would delete %s  %s\n", it.ID, trash.Show(it.Path)); err != nil {
 				return err
 			}
+		}
+		if err := out.flush(); err != nil {
+			return err
 		}
 		return codeIf(failed)
 	}
@@ -305,15 +345,18 @@ func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) er
 			return err
 		}
 	}
-	for _, r := range trash.Purge(env, items) {
-		if r.Err != nil {
-			failed = true
-			a.note("safeshell: %v", r.Err)
-			continue
+	failed, err := a.outcomes(trash.Purge(env, items), failed, "deleted", func(r trash.Outcome) string {
+		if r.Item.Path == "" {
+			return r.Item.DataPath()
 		}
-		if err := a.printf("deleted %s\n", trash.Show(r.Item.Path)); err != nil {
-			return err
-		}
+		return r.Item.Path
+	})
+	for _, e := range trash.Sweep(env) {
+		failed = true
+		a.note("safeshell: %v", e)
+	}
+	if err != nil {
+		return err
 	}
 	return codeIf(failed)
 }

@@ -115,6 +115,9 @@ func printableRune(r rune) bool {
 // of it is printable, else quoted as Quote does, with control, invisible and
 // bidirectional characters escaped as well.
 func Show(path string) string {
+	if path != "" && printable(path) {
+		return path
+	}
 	if path != "" && !strings.ContainsFunc(path, hidden) && utf8.ValidString(path) {
 		return path
 	}
@@ -122,6 +125,16 @@ func Show(path string) string {
 		return Quote(path, true)
 	}
 	return Quote(path, false)
+}
+
+// printable: ASCII, and no control character.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func hidden(r rune) bool {
