@@ -14,6 +14,11 @@ var closedAtStart, ignoredAtStart uint64
 
 func entry()
 
+// GrowStack makes the stack large enough for judging a command while it is
+// still empty. Growing it step by step copies it four times, and each copy reads
+// the tables of every function on it.
+func GrowStack()
+
 // restoreInherited gives the next program what this process was started with
 // and the Go runtime has changed: it opens /dev/null for closed standard files
 // and installs handlers for ignored signals, which exec turns into the default.

@@ -6,3 +6,6 @@ package shims
 // (closed standard files, ignored signals but HUP and INT) is not known on
 // this system.
 func restoreInherited() {}
+
+// GrowStack does nothing here: the stack grows step by step.
+func GrowStack() {}
