@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	shims.GrowStack()
+	shims.Begin()
 	p := shims.Process{
 		Argv: os.Args, Environ: os.Environ(), Identity: shims.Identify(os.Args),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

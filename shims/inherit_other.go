@@ -7,5 +7,6 @@ package shims
 // this system.
 func restoreInherited() {}
 
-// GrowStack does nothing here: the stack grows step by step.
-func GrowStack() {}
+// Begin does nothing here: the stack grows step by step, and the runtime starts
+// as it likes.
+func Begin() {}
