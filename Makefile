@@ -22,12 +22,16 @@ all: build
 
 # The binary is lean where it counts: a shim links no monitor and no command line
 # grammar. Those are a second program, which the binary carries and runs from
-# memory (linux; elsewhere everything is linked together).
+# memory (linux; elsewhere everything is linked together). The lean program is
+# built in a workspace where libraries compile their regular expressions when they
+# use them, not at the start of every process.
+LAZY := bin/lazy
 build:
 	@mkdir -p $(dir $(BIN))
 ifeq ($(GOOS),linux)
+	@GOFLAGS= $(GO) run ./program/lazy $(LAZY)
 	$(GO) build -trimpath -ldflags '-s -w -X safeshell/cli.Version=$(VERSION)' -o program/safeshell-whole ./program/whole
-	$(GO) build -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
+	GOWORK=$(abspath $(LAZY))/go.work $(GO) build -mod=readonly -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
 else
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
 endif
