@@ -153,7 +153,7 @@ func probeJournal(path string) error {
 func (a *app) checkRules() []finding {
 	r, problems := a.g.Rules()
 	var fs []finding
-	for _, p := range problems {
+	for _, p := range append(problems, r.RepoProblems(a.dir())...) {
 		level := "warn"
 		if p.Fatal {
 			level = "fail"

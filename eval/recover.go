@@ -381,7 +381,11 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	if rel == "" {
 		rel = "."
 	}
-	out, err := place.git(v.r, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
+	known, err := place.git(v.r, "ls-files", "--stage", "-z", "--", ":(literal)"+rel)
+	if err != nil || strings.HasPrefix(known, "160000 ") || strings.Contains(known, "\x00160000 ") {
+		return false // submodules are repositories of their own; git would run in each under its configuration
+	}
+	out, err := place.git(v.r, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
 	if err != nil {
 		return false
 	}
@@ -398,8 +402,7 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	if kind == accDiscard {
 		return true
 	}
-	known, err := place.git(v.r, "ls-files", "-z", "--", ":(literal)"+rel)
-	return err == nil && known != ""
+	return known != ""
 }
 
 // resolve reads a target's path, follows its symlinks and expands its
