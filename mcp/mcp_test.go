@@ -400,6 +400,13 @@ func TestDaemonStays(t *testing.T) {
 	if !alive(t, w.proj+"/left") {
 		t.Error("it was ended")
 	}
+	// Its keeper removes the run's directory when it ends.
+	b, _ := os.ReadFile(w.proj + "/left")
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Fatalf("%q cannot be ended", b)
+	}
+	waitFor(t, "the run's end", func() bool { left, _ := filepath.Glob(w.home + "/.safeshell/run/*"); return len(left) == 0 })
 }
 
 func TestClosedOutput(t *testing.T) {
