@@ -16,7 +16,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint bench bench-compare clean tools fuzz clients
+.PHONY: all build install demo test lint bench bench-compare clean tools fuzz clients landlock
 
 all: build
 
@@ -73,6 +73,11 @@ bench-compare:
 
 lint:
 	@./.ci/lint
+
+# Not part of test: boots a kernel in qemu, KERNEL=/path/to/vmlinuz, and runs the
+# tests of Landlock there; for machines whose own kernel has none, or another.
+landlock:
+	./permit/landlocktest/run.sh
 
 clean:
 	rm -rf bin program/safeshell-whole

@@ -192,9 +192,9 @@ func TestElicitation(t *testing.T) {
 }
 
 func TestRoots(t *testing.T) {
-	for _, old := range []bool{false, true} {
+	for i, old := range []bool{false, true, true} {
 		w := newWorld(t)
-		w.oldProtocol = old
+		w.oldProtocol, w.mute = old, i == 2
 		root := filepath.Join(filepath.Dir(w.proj), "other root")
 		if err := os.MkdirAll(root+"/sub", 0o700); err != nil {
 			t.Fatal(err)
@@ -205,6 +205,19 @@ func TestRoots(t *testing.T) {
 			t.Fatalf("old=%v: %s", old, text)
 		}
 		if _, text, r := call(t, s, "run", args{"code": "initcmds\npwd", "cwd": "sub"}); r.Stdout != root+"/sub\n" {
+			t.Fatal(text)
+		}
+		if !old {
+			continue
+		}
+		// Roots that change count from the next call on; one that is gone is said.
+		w.client.RemoveRoots("file://" + w.roots[0])
+		w.client.AddRoots(&sdk.Root{URI: "file://" + w.proj + "/nope"})
+		waitFor(t, "the new root", func() bool {
+			_, text, _ := call(t, s, "run", args{"code": "initcmds\npwd"})
+			return strings.Contains(text, w.proj+"/nope") && strings.Contains(text, "nothing has run")
+		})
+		if _, text, r := call(t, s, "run", args{"code": "initcmds\npwd", "cwd": w.proj}); r.Stdout != w.proj+"\n" {
 			t.Fatal(text)
 		}
 	}
@@ -400,6 +413,13 @@ func TestDaemonStays(t *testing.T) {
 	if !alive(t, w.proj+"/left") {
 		t.Error("it was ended")
 	}
+	// Its keeper removes the run's directory when it ends.
+	b, _ := os.ReadFile(w.proj + "/left")
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Fatalf("%q cannot be ended", b)
+	}
+	waitFor(t, "the run's end", func() bool { left, _ := filepath.Glob(w.home + "/.safeshell/run/*"); return len(left) == 0 })
 }
 
 func TestClosedOutput(t *testing.T) {
