@@ -110,6 +110,7 @@ func RunWrapper(p Process) int {
 			// Start-up files may put other directories in front of the shims.
 			line = shimsFirst(paths.Shims) + line
 		}
+		line = afterSnapshot(line, paths.Shims)
 		args[call.commandAt] = line
 	}
 	env := setenv(p.Environ, "PATH", prependPath(p.getenv("PATH"), paths.Shims))
@@ -172,6 +173,17 @@ func prependPath(path, dir string) string {
 func shimsFirst(dir string) string {
 	q := script.Quote([]string{dir})
 	return "case $PATH in " + q + ":*) ;; *) PATH=" + q + ":$PATH; export PATH ;; esac; "
+}
+
+// afterSnapshot puts the shims in front again behind the snapshot that Claude
+// Code's lines begin with: its last line sets PATH to the client's own (2.1.330).
+func afterSnapshot(line, dir string) string {
+	const eval = " && eval "
+	at := strings.Index(line, eval)
+	if !strings.HasPrefix(line, "source ") || at < 0 || !strings.Contains(line[:at], "/shell-snapshots/") {
+		return line
+	}
+	return line[:at] + " && { " + shimsFirst(dir) + "}" + line[at:]
 }
 
 // RunExec judges one argv and runs it in place, looked up in PATH behind the
