@@ -28,6 +28,7 @@ type request struct {
 	tool  string  // the tool's name as sent
 	args  *node   // the tool's input
 	cmds  []*node // the strings inside args that hold the command
+	paths []*node // the strings inside args that name a tool's files
 	ask   bool    // a question would reach a person
 	write bool    // a replaced command would be run
 }

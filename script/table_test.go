@@ -455,6 +455,7 @@ func TestDialects(t *testing.T) {
 		{text: "functions[f]='rm x'; f", unknown: true},
 		{text: "TRAPEXIT() { rm x }", want: []string{"rm x"}},
 		{text: "emulate sh -c 'rm x'", want: []string{"rm x"}},
+		{text: "rec | xargs -I{} rm x <<<''", want: []string{"xargs: rm x"}},
 	})
 	runRows(t, AnyDialect, []row{
 		{text: "X='a b'; rm $X", want: []string{"rm a b", "rm 'a b'"}},

@@ -251,7 +251,7 @@ func (c client) test(t *testing.T) {
 
 func (c client) verdicts(t *testing.T, w *World) {
 	w.Write(w.Repo+"/build/out", "x\n")
-	w.Write(w.Repo+"/.env", "TOKEN=abcdefghijklmnop\n")
+	w.Write(w.Repo+"/deploy/id_rsa", "-----BEGIN OPENSSH PRIVATE KEY-----\n")
 	res := c.play(w, "verdicts",
 		c.shell("echo hello; ls"),
 		c.shell("git commit --allow-empty -m x"),
@@ -260,7 +260,7 @@ func (c client) verdicts(t *testing.T, w *World) {
 		c.shell("git push --force"),
 		// Both inside the repository: outside, Gemini refuses by itself.
 		c.write(w.Repo+"/.safeshell/rules.yaml"),
-		c.read(w.Repo+"/.env"),
+		c.read(w.Repo+"/deploy/id_rsa"),
 		c.shell("env; tr '\\0' '\\n' < /proc/$$/cmdline | head -20; type rm"),
 	)
 	for _, r := range res {
