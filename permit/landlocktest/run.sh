@@ -42,6 +42,9 @@ done
 cp -a /usr/lib/git-core/. "$root/usr/lib/git-core/"
 for f in /usr/bin/python3 /usr/bin/awk /etc/passwd /etc/group /etc/nsswitch.conf /usr/bin/busybox; do put "$f"; done
 cp -a /usr/lib/python3* "$root/usr/lib/" 2>/dev/null || true
+for d in /usr/lib/*/zsh /usr/share/zsh/functions; do
+  [[ -d $d ]] && mkdir -p "$root$(dirname "$d")" && cp -a "$d" "$root$d"
+done
 mkdir -p "$root/usr/share"
 cp -a /usr/share/git-core "$root/usr/share/"
 # shellcheck disable=SC2012
