@@ -13,27 +13,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trashOp is one row: safeshell's command line and the least that the file
+// trashOp is one row (--in, so that whoever runs the bench keeps what is in the
+// trash of a top directory): safeshell's command line and the least that the file
 // system must be asked for the same.
 type trashOp struct {
 	name string
-	args func(origin string) []string
+	args func(origin, trash string) []string
 	// For each entry, beyond reading both directories and each information file.
 	bare  func(b *bareTrash, name string) error
 	empty bool // the trash is then to be filled again
 }
 
 var trashOps = []trashOp{
-	{"list", func(string) []string { return []string{"trash", "list"} }, nil, false},
-	{"restore of one name", func(string) []string { return []string{"trash", "restore", "e0"} }, nil, true},
-	{"restore of all", func(o string) []string { return []string{"trash", "restore", "--under", o} }, func(b *bareTrash, name string) error {
+	{"list", func(_, t string) []string { return []string{"trash", "list", "--in", t} }, nil, false},
+	{"restore of one name", func(_, t string) []string { return []string{"trash", "restore", "--in", t, "e0"} }, nil, true},
+	{"restore of all", func(o, t string) []string { return []string{"trash", "restore", "--in", t, "--under", o} }, func(b *bareTrash, name string) error {
 		if err := unix.Renameat(b.files, name, b.origin, name); err != nil {
 			return err
 		}
 		return unix.Unlinkat(b.info, name+".trashinfo", 0)
 	}, true},
-	{"purge of all", func(o string) []string { return []string{"trash", "purge", "--yes", "--under", o} }, (*bareTrash).drop, true},
-	{"empty", func(string) []string { return []string{"trash", "empty", "--yes"} }, (*bareTrash).drop, true},
+	{"purge of all", func(o, t string) []string { return []string{"trash", "purge", "--yes", "--in", t, "--under", o} }, (*bareTrash).drop, true},
+	{"empty", func(_, t string) []string { return []string{"trash", "empty", "--yes", "--in", t} }, (*bareTrash).drop, true},
 }
 
 // trashRounds are the runs of each row.
@@ -80,7 +81,7 @@ func trashSizes(s *scene, o options) ([]figure, error) {
 					return nil, fmt.Errorf("%s, bare: %w", op.name, err)
 				}
 				bare, bareCPU = append(bare, d), append(bareCPU, cpu)
-				cmd := exec.Command(s.binary, op.args(origin)...)
+				cmd := exec.Command(s.binary, op.args(origin, trash)...)
 				cmd.Env, cmd.Dir = s.env(home, sysPath), s.work
 				start := time.Now()
 				if err := cmd.Run(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -36,13 +37,24 @@ func (c *trashPutCmd) Run(a *app) error {
 func (a *app) trashEnv() trash.Env { return shims.TrashEnv(a.p, a.g) }
 
 // trashItems lists the trash; what cannot be read is said and passed over.
-func (a *app) trashItems() ([]trash.Item, trash.Env) {
+func (a *app) trashItems(in inTrash) ([]trash.Item, trash.Env, error) {
+	// Much is allocated and nearly all of it stays: a collection finds little.
+	debug.SetGCPercent(400)
 	env := a.trashEnv()
+	env.Only = in.In
+	if err := env.CheckOnly(); err != nil {
+		return nil, env, err
+	}
 	items, errs := trash.List(env)
 	for _, err := range errs {
 		a.note("safeshell: %v", err)
 	}
-	return items, env
+	return items, env, nil
+}
+
+// inTrash narrows a command to one trash directory.
+type inTrash struct {
+	In string `help:"Only this trash directory (all of yours are used else)." placeholder:"DIR" type:"path"`
 }
 
 // lines prints one line for each of many items: not each by a call of its own.
@@ -67,6 +79,7 @@ func (l *lines) note(format string, args ...any) {
 func (l *lines) flush() error { return l.a.printed(l.w.Flush()) }
 
 type trashListCmd struct {
+	inTrash
 	JSON  bool   `help:"Print one JSON object a line." name:"json"`
 	Size  bool   `help:"Also the size of each (walks directories)." short:"s"`
 	Under string `arg:"" optional:"" help:"Only what was in this directory." type:"path"`
@@ -90,7 +103,10 @@ func (c *trashListCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	if c.Under != "" {
 		under, errs := trash.Select(items, trash.Selection{Under: []string{c.Under}}, time.Now())
 		if len(errs) > 0 {
@@ -222,6 +238,7 @@ func (a *app) selected(items []trash.Item, s trash.Selection) ([]trash.Item, boo
 }
 
 type trashRestoreCmd struct {
+	inTrash
 	which
 	To        string `help:"Put them into this directory instead of where they were." placeholder:"DIR" type:"path"`
 	Overwrite bool   `help:"Replace a file that is there meanwhile (never a directory)."`
@@ -232,7 +249,10 @@ func (c *trashRestoreCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	sel := c.selection(items, env.Dir)
 	if c.none() {
 		if len(items) == 0 {
@@ -242,7 +262,7 @@ func (c *trashRestoreCmd) Run(a *app) error {
 	}
 	chosen, failed := a.selected(items, sel)
 	outs := trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents})
-	failed, err := a.outcomes(outs, failed, "restored", func(r trash.Outcome) string { return r.Path })
+	failed, err = a.outcomes(outs, failed, "restored", func(r trash.Outcome) string { return r.Path })
 	if err != nil {
 		return err
 	}
@@ -266,6 +286,7 @@ func (a *app) outcomes(outs []trash.Outcome, failed bool, done string, path func
 }
 
 type trashPurgeCmd struct {
+	inTrash
 	which
 	Older  string `help:"All that were deleted longer ago than this: 30d, 12h (default: the configured keep_days)." placeholder:"AGE"`
 	DryRun bool   `help:"Say what would be deleted; delete nothing." short:"n"`
@@ -276,7 +297,10 @@ func (c *trashPurgeCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	sel := c.selection(items, env.Dir)
 	if c.none() {
 		age := c.Older
@@ -297,6 +321,7 @@ func (c *trashPurgeCmd) Run(a *app) error {
 }
 
 type trashEmptyCmd struct {
+	inTrash
 	DryRun bool `help:"Say what would be deleted; delete nothing." short:"n"`
 	Yes    bool `help:"Do not ask." short:"y"`
 }
@@ -305,7 +330,10 @@ func (c *trashEmptyCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	return a.purge(env, items, false, c.DryRun, c.Yes)
 }
 

@@ -154,6 +154,8 @@ func (e Env) stores() (ss []*store, errs []error) {
 	}
 	if h, err := e.homeTrash(); err != nil {
 		errs = append(errs, err)
+	} else if e.Only != "" && e.Only != h {
+		// not asked for
 	} else if s, err := openStore(h, "", e.UID, false, false); err == nil {
 		add(s)
 	} else if !errors.Is(err, unix.ENOENT) {
@@ -169,10 +171,15 @@ func (e Env) stores() (ss []*store, errs []error) {
 		}
 		loose := modelessFS(m.fstype)
 		id := strconv.Itoa(e.UID)
-		shared := filepath.Join(m.point, ".Trash")
+		shared, own := filepath.Join(m.point, ".Trash"), filepath.Join(m.point, ".Trash-"+id)
+		if e.Only != "" && e.Only != filepath.Join(shared, id) && e.Only != own {
+			continue
+		}
 		if fi, err := lstatAt(atFDCWD, shared); err == nil {
 			s, err := openStore(filepath.Join(shared, id), m.point, e.UID, false, loose)
 			switch {
+			case err == nil && e.Only == own:
+				s.close()
 			case err == nil && fi.isDir() && fi.mode&unix.S_ISVTX != 0:
 				add(s)
 			case err == nil:
@@ -182,8 +189,10 @@ func (e Env) stores() (ss []*store, errs []error) {
 				errs = append(errs, err)
 			}
 		}
-		s, err := openStore(filepath.Join(m.point, ".Trash-"+id), m.point, e.UID, false, loose)
+		s, err := openStore(own, m.point, e.UID, false, loose)
 		switch {
+		case err == nil && e.Only != "" && e.Only != own:
+			s.close()
 		case err == nil:
 			add(s)
 		case !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.EACCES):
@@ -202,6 +211,19 @@ func (e Env) stores() (ss []*store, errs []error) {
 		}
 	}
 	return ss, errs
+}
+
+// CheckOnly reports why Env.Only is no trash directory that could be looked at.
+func (e Env) CheckOnly() error {
+	if e.Only == "" {
+		return nil
+	}
+	ss, errs := e.stores()
+	defer closeAll(ss)
+	if len(ss) == 0 {
+		return errors.Join(append(errs, fmt.Errorf("%s is none of your trash directories; to see those in use: safeshell trash list --json", Show(e.Only)))...)
+	}
+	return nil
 }
 
 func closeAll(ss []*store) {

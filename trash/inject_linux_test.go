@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -181,7 +182,8 @@ type supervised struct {
 // errNoSupervision: the kernel, or what surrounds this process, forbids it.
 var errNoSupervision = errors.New("seccomp user notifications are not to be had")
 
-// supervise runs a job; only calls about files below one of roots count.
+// supervise runs a job; only calls about files below one of roots count, and
+// none elsewhere may change anything.
 func supervise(j job, roots []string, decide verdictOf) (supervised, error) {
 	var res supervised
 	req, err := json.Marshal(j)
@@ -285,6 +287,8 @@ func watch(listener, pid int, roots []string, res *supervised, decide verdictOf,
 			res.calls++
 			c.n = res.calls
 			errno = decide(c)
+		} else if c.changes() {
+			errno = unix.EPERM // whatever the code under test is up to
 		}
 		if errno == dies {
 			res.killed = true
@@ -333,12 +337,20 @@ func (c *call) about(tid int, roots []string) bool {
 	if pos == nil {
 		add(fd(c.args[0]))
 	}
-	for _, p := range c.paths {
-		for _, r := range roots {
-			if within(p, r) || under(r, p) && pos != nil {
-				return true
-			}
-		}
+	return slices.ContainsFunc(c.paths, func(p string) bool {
+		return slices.ContainsFunc(roots, func(r string) bool { return within(p, r) })
+	})
+}
+
+// changes reports whether the call would change a directory or a file's
+// attributes.
+func (c call) changes() bool {
+	switch c.nr {
+	case unix.SYS_OPENAT:
+		return c.args[2]&unix.O_CREAT != 0
+	case unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT,
+		unix.SYS_MKNODAT, unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT:
+		return true
 	}
 	return false
 }

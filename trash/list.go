@@ -34,7 +34,7 @@ type Item struct {
 }
 
 // DataPath is where the item is now.
-func (it Item) DataPath() string { return filepath.Join(it.TrashDir, "files", it.Name) }
+func (it Item) DataPath() string { return it.TrashDir + "/files/" + it.Name }
 
 // when is the time of the deletion. The group tells more than the second that
 // is written down.

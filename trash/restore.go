@@ -408,11 +408,10 @@ func (r *restorer) copyOut(s *store, it Item, parent int, base, target string) e
 
 // displace puts parent/base, at the path target, to the trash.
 func (r *restorer) displace(parent int, base, target string) (string, error) {
-	p := &putter{
-		e: r.e, prog: "restore", cwdfd: atFDCWD, warned: map[string]bool{},
-		tops: map[uint64]*store{}, topErrs: map[uint64]error{}, held: r.held,
-	}
-	p.e.Stderr = nil
+	e := r.e
+	e.Stdout, e.Stderr = nil, nil
+	p := newPutter(e, "restore")
+	p.held = r.held
 	defer p.close()
 	now := r.e.now()
 	p.in = info{deleted: now.Local(), group: r.group, cwd: r.e.dir(), session: r.e.Session}
