@@ -101,6 +101,15 @@ func (j *Journal) Append(e Entry) error {
 	if err != nil {
 		return j.failed(err)
 	}
+	if torn(f) {
+		f.Close()
+		if f, err = j.openQuiet(); err != nil {
+			return j.failed(err)
+		}
+		if torn(f) { // a fragment that a full disk left: our line gets its own
+			line = append([]byte{'\n'}, line...)
+		}
+	}
 	defer f.Close()
 	size, err := j.write(f, line)
 	if err == nil && e.Kind == KindAnswer {
@@ -223,22 +232,36 @@ func openPlain(path string, flags int) (*os.File, error) {
 	}
 }
 
-// write appends line with one system call and returns the size of the file. A
-// fragment that a full disk left at the end gets a line of its own first.
+// write appends line with one system call and returns the size of the file.
 func (j *Journal) write(f *os.File, line []byte) (int64, error) {
 	fi, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
-	size := fi.Size()
-	if size > 0 {
-		var last [1]byte
-		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
-		}
-	}
 	_, err = f.Write(line)
-	return size + int64(len(line)), err
+	return fi.Size() + int64(len(line)), err
+}
+
+// torn reports whether the file ends within a line: a fragment, or a line that
+// another process is just writing, as a file grows page by page.
+func torn(f *os.File) bool {
+	fi, err := f.Stat()
+	if err != nil || fi.Size() == 0 {
+		return false
+	}
+	var last [1]byte
+	_, err = f.ReadAt(last[:], fi.Size()-1)
+	return err == nil && last[0] != '\n'
+}
+
+// openQuiet opens the journal while nobody else writes, so that a line that is
+// not whole is known for a fragment. If that cannot be had soon (a writer was
+// stopped) it is opened as always; at the worst an empty line is added.
+func (j *Journal) openQuiet() (*os.File, error) {
+	if f, err := j.open(unix.LOCK_EX, j.patience/2); err == nil {
+		return f, nil
+	}
+	return j.open(unix.LOCK_SH, j.patience)
 }
 
 // rotate renames the current file to .1 and so on. It gives up when others are
