@@ -101,7 +101,16 @@ func (j *Journal) Append(e Entry) error {
 	if err != nil {
 		return j.failed(err)
 	}
-	err = j.write(fd, size, line)
+	if torn(fd) {
+		_ = unix.Close(fd)
+		if fd, size, err = j.openQuiet(); err != nil {
+			return j.failed(err)
+		}
+		if torn(fd) { // a fragment that a full disk left: our line gets its own
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	err = j.write(fd, line)
 	if err == nil && e.Kind == KindAnswer {
 		err = unix.Fsync(fd)
 	}
@@ -224,16 +233,8 @@ func openPlain(path string, flags int) (fd int, err error) {
 	}
 }
 
-// write appends line with one system call to a file that had size bytes when it
-// was opened. A fragment that a full disk left at the end gets a line of its own
-// first.
-func (j *Journal) write(fd int, size int64, line []byte) error {
-	if size > 0 {
-		var last [1]byte
-		if n, err := unix.Pread(fd, last[:], size-1); err == nil && n == 1 && last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
-		}
-	}
+// write appends line with one system call.
+func (j *Journal) write(fd int, line []byte) error {
 	for len(line) > 0 {
 		n, err := unix.Write(fd, line)
 		switch {
@@ -245,6 +246,28 @@ func (j *Journal) write(fd int, size int64, line []byte) error {
 		line = line[n:]
 	}
 	return nil
+}
+
+// torn reports whether the file ends within a line: a fragment, or a line that
+// another process is just writing, as a file grows page by page.
+func torn(fd int) bool {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Size == 0 {
+		return false
+	}
+	var last [1]byte
+	n, err := unix.Pread(fd, last[:], st.Size-1)
+	return err == nil && n == 1 && last[0] != '\n'
+}
+
+// openQuiet opens the journal while nobody else writes, so that a line that is
+// not whole is known for a fragment. If that cannot be had soon (a writer was
+// stopped) it is opened as always; at the worst an empty line is added.
+func (j *Journal) openQuiet() (fd int, size int64, err error) {
+	if fd, size, err = j.open(unix.LOCK_EX, j.patience/2); err == nil {
+		return fd, size, nil
+	}
+	return j.open(unix.LOCK_SH, j.patience)
 }
 
 // rotate renames the current file to .1 and so on. It gives up when others are

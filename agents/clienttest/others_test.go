@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// A client is one of the agents that speak OpenAI's or Google's API, and how it
+// An other is one of the agents that speak OpenAI's or Google's API, and how it
 // is made to play a script of the fake model without a person.
-type client struct {
+type other struct {
 	agent, bin string
 	file       string // below the home, where install writes
 	setup      func(w *World)
@@ -24,7 +24,7 @@ type client struct {
 	closed bool
 }
 
-var clients = []client{
+var clients = []other{
 	{
 		agent: "gemini", bin: "gemini", file: ".gemini/settings.json", rewrites: true, closed: true,
 		setup: func(w *World) {
@@ -142,7 +142,7 @@ func opencodeSetup(w *World, variable string) {
 }
 
 // play runs a script headless and returns what came of its calls.
-func (c client) play(w *World, name string, turns ...Turn) []Result {
+func (c other) play(w *World, name string, turns ...Turn) []Result {
 	w.T.Helper()
 	w.Model.Script(name, turns...)
 	out := w.Run(w.Repo, c.argv("[play "+name+"]")...)
@@ -222,7 +222,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-func (c client) test(t *testing.T) {
+func (c other) test(t *testing.T) {
 	w := New(t, c.bin)
 	ownBinary(w)
 	c.setup(w)
@@ -249,7 +249,7 @@ func (c client) test(t *testing.T) {
 	t.Logf("events:\n%s", strings.NewReplacer(w.Root, "@ROOT@").Replace(w.Read(events)))
 }
 
-func (c client) verdicts(t *testing.T, w *World) {
+func (c other) verdicts(t *testing.T, w *World) {
 	w.Write(w.Repo+"/build/out", "x\n")
 	w.Write(w.Repo+"/deploy/id_rsa", "-----BEGIN OPENSSH PRIVATE KEY-----\n")
 	res := c.play(w, "verdicts",
@@ -299,7 +299,7 @@ func (c client) verdicts(t *testing.T, w *World) {
 	}
 }
 
-func (c client) approvals(t *testing.T, w *World) {
+func (c other) approvals(t *testing.T, w *World) {
 	asked := w.Questions()
 	mon := w.Watch("1")
 	res := c.play(w, "granted", c.shell("git push --force"))
@@ -319,7 +319,7 @@ func (c client) approvals(t *testing.T, w *World) {
 }
 
 // broken takes safeshell away.
-func (c client) broken(t *testing.T, w *World) {
+func (c other) broken(t *testing.T, w *World) {
 	if err := os.Rename(w.Bin, w.Bin+".gone"); err != nil {
 		t.Fatal(err)
 	}
