@@ -12,6 +12,7 @@ import (
 // are zero in a build without that entry.
 var closedAtStart, ignoredAtStart uint64
 
+//nolint:unused // the linker starts the program there
 func entry()
 
 // restoreInherited gives the next program what this process was started with

@@ -381,6 +381,7 @@ func testChroot(t *testing.T, proc bool) {
 	if err := unix.Chroot(root); err != nil {
 		t.Skip("cannot chroot: ", err)
 	}
+	//nolint:usetesting // there is no way back from the new root
 	if err := os.Chdir("/"); err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (s *store) sweep(uid int, now time.Time) error {
 			continue
 		}
 		if _, err := lstatAt(s.files, name); err == unix.ENOENT {
-			s.dropInfo(name)
+			_ = s.dropInfo(name)
 		}
 	}
 	return failed
@@ -177,7 +177,7 @@ func (s *store) touchStamp(now time.Time) {
 		return
 	}
 	ts := unix.NsecToTimespec(now.UnixNano())
-	setTimes(fd, finfo{atime: ts, mtime: ts})
+	_ = setTimes(fd, finfo{atime: ts, mtime: ts})
 	unix.Close(fd)
 }
 
