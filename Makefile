@@ -16,7 +16,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint bench bench-compare clean tools fuzz clients landlock
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare clean tools clients landlock
 
 all: build
 
@@ -71,13 +71,31 @@ bench: build
 bench-compare:
 	$(GO) run ./bench -compare $(A) $(B)
 
-lint:
+lint: build
 	@./.ci/lint
 
 # Not part of test: boots a kernel in qemu, KERNEL=/path/to/vmlinuz, and runs the
 # tests of Landlock there; for machines whose own kernel has none, or another.
 landlock:
 	./permit/landlocktest/run.sh
+
+# Statement coverage of every test together; fails below the limit for what
+# guards files and answers.
+cover: tools build
+	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) ./.ci/cover
+
+# The race detector needs cgo; the tests run in their short form.
+race: build
+	@./.ci/race
+
+# Each fuzz target for FUZZTIME; FUZZ=regexp picks some. Findings stay as seeds.
+FUZZTIME ?= 4s
+fuzz:
+	@./.ci/fuzz $(FUZZTIME) $(FUZZ)
+
+# Real projects built with and without safeshell; needs the package registries.
+builds: build
+	./bench/builds.sh $(abspath $(BIN))
 
 clean:
 	rm -rf bin program/safeshell-whole

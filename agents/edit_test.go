@@ -432,9 +432,7 @@ func FuzzTOML(f *testing.F) {
 			t.Fatalf("%v after adding to %q: %q", serr, src, out)
 		}
 		var have []entry
-		for _, en := range tomlEntries(a, "f", out, after) {
-			have = append(have, en)
-		}
+		have = append(have, tomlEntries(a, "f", out, after)...)
 		if len(have) == 0 {
 			t.Fatalf("not found in %q", out)
 		}

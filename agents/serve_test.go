@@ -20,12 +20,11 @@ var update = flag.Bool("update", false, "write the golden answers and the genera
 // directory) and its environment; event and outcome go in, the other files
 // are what must come out.
 type goldenCase struct {
-	path   string
-	dir    string // the directory's name
-	named  string
-	env    map[string]string
-	ar     *archive
-	inputs int // files up to here are input
+	path  string
+	dir   string // the directory's name
+	named string
+	env   map[string]string
+	ar    *archive
 }
 
 func (c *goldenCase) file(name string) (string, bool) {

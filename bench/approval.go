@@ -65,7 +65,7 @@ func (s *scene) approve(sp *spool.Spool, i int) (time.Duration, error) {
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
-	defer c.Wait()
+	defer func() { _ = c.Wait() }()
 	deadline := time.Now().Add(20 * time.Second)
 	for {
 		list, err := sp.Pending()

@@ -64,7 +64,7 @@ func printTable(out io.Writer, figures []figure) {
 		}
 		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%s\t%s\t%s\t%s\t%s\t\n", f.Name, f.Runs, f.MedianUS, f.P99US, added, ratio, f.Unit, limit, f.holds())
 	}
-	w.Flush()
+	_ = w.Flush()
 	fmt.Fprintln(out)
 }
 

@@ -111,9 +111,14 @@ func (c *checkCmd) request(line, dir string) gate.Request {
 }
 
 // many judges NUL-separated lines in one process.
-func (c *checkCmd) many(a *app, dir string) error {
+func (c *checkCmd) many(a *app, dir string) (err error) {
 	out := bufio.NewWriter(a.out)
-	defer out.Flush()
+	defer func() {
+		// A reader that misses verdicts must not take the code for the whole.
+		if ferr := out.Flush(); ferr != nil {
+			err = exitWith(a, 2, ferr)
+		}
+	}()
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	in := bufio.NewReader(a.p.Stdin)

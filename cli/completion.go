@@ -19,7 +19,7 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 	var b strings.Builder
 	switch c.Shell {
 	case "bash":
-		b.WriteString("# bash completion for safeshell: source it, or put it into a completions directory\n_safeshell() {\n  local cur=${COMP_WORDS[COMP_CWORD]} path= w i\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    w=${COMP_WORDS[i]}\n    case $w in -*) continue ;; esac\n    case \"$path $w\" in\n")
+		b.WriteString("# bash completion for safeshell: source it, or put it into a completions directory\n_safeshell() {\n  local cur=${COMP_WORDS[COMP_CWORD]} path w i\n  path=\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    w=${COMP_WORDS[i]}\n    case $w in -*) continue ;; esac\n    case \"$path $w\" in\n")
 		for _, p := range paths(words) {
 			if p != "" {
 				fmt.Fprintf(&b, "      %s) path=%s ;;\n", shellWord(" "+p), shellWord(p))

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 
 	"safeshell/gate"
@@ -20,16 +19,6 @@ func (a *app) mustBeHuman(what string) error {
 		return exitError(126)
 	}
 	return nil
-}
-
-// hasTerminal reports whether the process has a terminal of its own.
-func hasTerminal() bool {
-	t, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		return false
-	}
-	t.Close()
-	return true
 }
 
 // shellWord quotes one word for a shell that a person pastes it into.

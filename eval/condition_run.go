@@ -175,7 +175,7 @@ func (j *bashJudge) run(ctx context.Context, limit time.Duration, bash, script s
 		valuesW.Close()
 	}()
 	if d, ok := ctx.Deadline(); ok {
-		resultR.SetReadDeadline(d.Add(100 * time.Millisecond))
+		_ = resultR.SetReadDeadline(d.Add(100 * time.Millisecond))
 	}
 	holds = -1
 	lines := bufio.NewScanner(resultR)

@@ -169,7 +169,6 @@ type Rules struct {
 
 	context Context // once asked
 	judge   conditionJudge
-	self    string
 }
 
 // Broken returns the first problem of a system or user file that has no last

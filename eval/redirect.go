@@ -57,7 +57,7 @@ func parseErrorText(err error) error {
 	if errors.As(err, &le) {
 		return fmt.Errorf("not valid bash: column %d: %s", le.Pos.Col(), le.Feature)
 	}
-	return fmt.Errorf("not valid shell: %v", err)
+	return fmt.Errorf("not valid shell: %w", err)
 }
 
 func redirectWordOf(w *syntax.Word) (redirectWord, error) {

@@ -284,7 +284,7 @@ func saveCache(name string, data []byte) {
 	if err := writePrivate(name, data); errors.Is(err, fs.ErrNotExist) {
 		// Only below an existing home: safeshell that is not set up leaves no traces.
 		if _, err := os.Stat(dirOf(dir)); err == nil && os.Mkdir(dir, 0o700) == nil {
-			writePrivate(name, data)
+			_ = writePrivate(name, data)
 		}
 	}
 }

@@ -163,8 +163,14 @@ func Undo(e Env, p Params) ([]Change, error) {
 func undo(path string, p Params) (Change, error) {
 	c := Change{File: path, Kind: None}
 	f, err := load(path)
-	if err != nil || !bytes.Contains(f.text, []byte(beginMark)) {
-		return c, nil // no block can be in it
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			c.Kind, c.Note = Skip, fmt.Sprintf("%v; if a block of safeshell is in it, take it out by hand", err)
+		}
+		return c, nil //nolint:nilerr // a directory, a pipe, a loop of links: no block can be in it
+	}
+	if !bytes.Contains(f.text, []byte(beginMark)) {
+		return c, nil
 	}
 	in, err := blocks(f.text)
 	if err != nil {
@@ -177,7 +183,7 @@ func undo(path string, p Params) (Change, error) {
 	rest, was := without(f.text, in)
 	if err := f.writable(); err != nil {
 		c.Kind, c.Note = Skip, fmt.Sprintf("%v; take lines %d and following out by hand, to %q", err, in[0].line, endMark)
-		return c, nil
+		return c, nil //nolint:nilerr // said in the note
 	}
 	if len(rest) == 0 && was.created {
 		c.Kind = Delete

@@ -227,16 +227,16 @@ func TestPermitCheck(t *testing.T) {
 	w := newWorld(t)
 	s := w.connect()
 	res, text, _ := call(t, s, "permit_check", args{"commands": []string{"cat", "curl", "./nope.sh"}})
-	id := retryID(t, res)
 	contains(t, text, `"./nope.sh"`, "COMMAND_NOT_FOUND")
+	retryID(t, res)
 	res, text, _ = call(t, s, "permit_check", args{"commands": []string{"cat"}})
 	if res.IsError {
 		t.Fatal(text)
 	}
 	contains(t, text, `"permitted": true`, `"built-in"`)
-	res, text, _ = call(t, s, "permit_check", args{"code": "initcmds curl\n:"})
-	id = retryID(t, res)
-	res, text, _ = call(t, s, "run", args{"retry_id": id, "userChoice": 1})
+	res, _, _ = call(t, s, "permit_check", args{"code": "initcmds curl\n:"})
+	id := retryID(t, res)
+	_, text, _ = call(t, s, "run", args{"retry_id": id, "userChoice": 1})
 	contains(t, text, "choose 2 (session)")
 	if res, text, _ = call(t, s, "run", args{"retry_id": id, "userChoice": 2}); res.IsError {
 		t.Fatal(text)

@@ -91,13 +91,6 @@ func (o *output) from(at int64, limit int) piece {
 	return p
 }
 
-// all returns what is kept of the stream. When its start is gone, the text
-// begins with a whole character.
-func (o *output) all() piece {
-	p := o.from(0, keepOutput)
-	return p
-}
-
 // showBytes returns b as text, and in base64 if the text is not exact.
 func showBytes(b []byte) (text, exact string) {
 	if utf8.Valid(b) {

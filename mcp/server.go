@@ -60,8 +60,11 @@ func Serve(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	done := make(chan error, 1)
-	go func() { done <- session.Wait() }()
+	done := make(chan struct{})
+	go func() {
+		_ = session.Wait() // how the client left
+		close(done)
+	}()
 	select {
 	case <-done:
 	case <-ctx.Done():
@@ -147,11 +150,6 @@ func (s *server) environ() []string {
 		s.mu.Unlock()
 	}
 	return set(env, "SAFESHELL_SESSION", s.session)
-}
-
-// caller is who asks, as the commands of this session see it too.
-func (s *server) caller() gate.Caller {
-	return gate.New(gate.Env{Environ: s.environ(), Paths: s.o.Paths}).Caller()
 }
 
 // noteClient keeps the client's name, by which the journal calls it.

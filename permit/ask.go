@@ -75,7 +75,7 @@ func Ask(ctx context.Context, q Question) (Answer, error) {
 				fmt.Fprintf(q.Stderr, "[SafeShell] APPROVAL REQUIRED\nReason: %s\nRule: %s\nRequest: %s\n\nTell the user to answer in `safeshell watch`. Waiting up to %s.\n",
 					spool.Visible(what), Rule, r.ID, limit)
 			}
-			journal(q, spool.Entry{Kind: spool.KindRequest, ID: r.ID, Action: "asked", Reason: what})
+			_ = journal(q, spool.Entry{Kind: spool.KindRequest, ID: r.ID, Action: "asked", Reason: what})
 		},
 	})
 	defer spool.Reraise(ctx)

@@ -119,11 +119,13 @@ func parse(text []byte, lang syntax.LangVariant) (stmts []*syntax.Stmt, err erro
 			err = fmt.Errorf("the parser failed: %v", r)
 		}
 	}()
-	err = syntax.NewParser(syntax.Variant(lang)).Stmts(bytes.NewReader(text), func(s *syntax.Stmt) bool {
+	for s, err := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(bytes.NewReader(text)) {
+		if err != nil {
+			return stmts, err
+		}
 		stmts = append(stmts, s)
-		return true
-	})
-	return stmts, err
+	}
+	return stmts, nil
 }
 
 func parseText(err error) string {

@@ -1,7 +1,6 @@
 package permit
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -130,12 +129,4 @@ func (c clock) fresh(s stamp, limit int64) bool {
 	now := c.now()
 	age := now.BootNS - s.BootNS
 	return now.BootID != "" && now.BootID == s.BootID && age >= 0 && age < limit
-}
-
-// ignoreMissing turns fs.ErrNotExist into success.
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -251,7 +251,7 @@ func startKeeper(d *runDir, binary string) error {
 		return err
 	}
 	l.SetUnlinkOnClose(false)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	sock, err := l.File()
 	if err != nil {
 		return err

@@ -38,7 +38,6 @@ type ctx struct {
 	redirs []Redirect
 	traps  *[]trapCode
 	loop   bool // in a loop whose rounds are not told apart
-	calls  int  // depth of function calls
 	guess  bool
 }
 

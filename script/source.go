@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -236,8 +237,8 @@ func (s *source) parse() ([]*syntax.Stmt, *Unknown) {
 
 // unclosedHeredoc returns the end word of a here-document that does not end.
 func unclosedHeredoc(err error) (string, bool) {
-	pe, ok := err.(syntax.ParseError)
-	if !ok {
+	var pe syntax.ParseError
+	if !errors.As(err, &pe) {
 		return "", false
 	}
 	q, ok := strings.CutPrefix(pe.Text, "unclosed here-document ")
@@ -324,7 +325,8 @@ func (s *source) splitAmp() {
 
 func (s *source) problem(err error) *Unknown {
 	reason, from := err.Error(), 0
-	if pe, ok := err.(syntax.ParseError); ok {
+	var pe syntax.ParseError
+	if errors.As(err, &pe) {
 		reason, from = s.decode(pe.Text), s.offset(pe.Pos)
 	}
 	u := &Unknown{Reason: "the text does not parse: " + reason, Span: Span{from, max(from, s.length())}}

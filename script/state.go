@@ -154,8 +154,6 @@ func (s *state) define(f *function) {
 
 // fileKey names a file across the text: its absolute path where the directory
 // is known, else as it is written.
-func (s *state) fileKey(w Word) string { return fileKey(s.dir, w) }
-
 func fileKey(dir, w Word) string {
 	if len(w.Parts) == 0 {
 		return ""

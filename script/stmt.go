@@ -285,10 +285,8 @@ func changesState(name string) bool {
 // last one in the shell itself.
 func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
 	var sides []*syntax.Stmt
-	var all []bool
 	for s := x; ; {
 		sides = append(sides, s.Y)
-		all = append(all, s.Op == syntax.PipeAll)
 		left, ok := s.X.Cmd.(*syntax.BinaryCmd)
 		if !ok || left.Op != syntax.Pipe && left.Op != syntax.PipeAll || len(s.X.Redirs) > 0 || s.X.Negated || s.X.Background {
 			sides = append(sides, s.X)

@@ -14,6 +14,7 @@ import (
 // started with GOMAXPROCS=1, which is not the user's.
 var closedAtStart, ignoredAtStart, addedAtStart uint64
 
+//nolint:unused // the linker starts the program there
 func entry()
 
 func growStack()

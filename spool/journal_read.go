@@ -95,7 +95,7 @@ func (j *Journal) snapshot() ([]*os.File, error) {
 		}
 		locked := flock(f, unix.LOCK_SH|unix.LOCK_NB) == nil
 		if locked && sameFile(f, j.path) || time.Now().After(deadline) {
-			defer flock(f, unix.LOCK_UN) // reading itself holds up nobody
+			defer func() { _ = flock(f, unix.LOCK_UN) }() // reading itself holds up nobody
 			files = append(files, f)
 			break
 		}

@@ -130,8 +130,8 @@ func (c *copier) tree(srcdir int, name string, dstdir int, dname, rel, show stri
 		err = c.link(srcdir, name, dstdir, dname, fi)
 	default:
 		if err = makeNode(dstdir, dname, fi.mode, fi.rdev); err == nil {
-			unix.Fchownat(dstdir, dname, int(fi.uid), int(fi.gid), unix.AT_SYMLINK_NOFOLLOW)
-			unix.UtimesNanoAt(dstdir, dname, []unix.Timespec{fi.atime, fi.mtime}, unix.AT_SYMLINK_NOFOLLOW)
+			_ = unix.Fchownat(dstdir, dname, int(fi.uid), int(fi.gid), unix.AT_SYMLINK_NOFOLLOW)
+			_ = unix.UtimesNanoAt(dstdir, dname, []unix.Timespec{fi.atime, fi.mtime}, unix.AT_SYMLINK_NOFOLLOW)
 		}
 	}
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *copier) dir(srcdir int, name string, dstdir int, dname, rel, show strin
 // which none undoes another, and brings it to disk.
 func (c *copier) finish(dst, src int, fi finfo) error {
 	if err := unix.Fchown(dst, int(fi.uid), int(fi.gid)); err != nil {
-		unix.Fchown(dst, -1, int(fi.gid))
+		_ = unix.Fchown(dst, -1, int(fi.gid))
 	}
 	if err := copyAttrs(dst, src); err != nil {
 		return err
@@ -211,8 +211,8 @@ func (c *copier) link(srcdir int, name string, dstdir int, dname string, fi finf
 	if err := unix.Symlinkat(string(buf[:n]), dstdir, dname); err != nil {
 		return err
 	}
-	unix.Fchownat(dstdir, dname, int(fi.uid), int(fi.gid), unix.AT_SYMLINK_NOFOLLOW)
-	unix.UtimesNanoAt(dstdir, dname, []unix.Timespec{fi.atime, fi.mtime}, unix.AT_SYMLINK_NOFOLLOW)
+	_ = unix.Fchownat(dstdir, dname, int(fi.uid), int(fi.gid), unix.AT_SYMLINK_NOFOLLOW)
+	_ = unix.UtimesNanoAt(dstdir, dname, []unix.Timespec{fi.atime, fi.mtime}, unix.AT_SYMLINK_NOFOLLOW)
 	return nil
 }
 

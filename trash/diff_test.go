@@ -9,7 +9,6 @@ import (
 
 // diffCase is a command line that GNU rm and Put must answer alike.
 type diffCase struct {
-	name  string
 	tree  []string
 	args  string // separated by blanks; '' is an empty argument
 	stdin string
@@ -109,8 +108,8 @@ func differ(t *testing.T, c diffCase) {
 		t.Fatal(err)
 	}
 	type result struct {
-		code                   int
-		out, err, tree, inHome string
+		code           int
+		out, err, tree string
 	}
 	var res [2]result
 	for i, side := range []string{"real", "ours"} {

@@ -133,7 +133,7 @@ func openTop(path, top string, uid int, create, loose bool) (*store, error) {
 	// The top directory may be the root of somebody's work tree (a bind mount
 	// in a container): keep "git add -A" off the trash.
 	if fd, err := openAt(s.fd, ".gitignore", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600); err == nil {
-		unix.Write(fd, []byte("*\n"))
+		_, _ = unix.Write(fd, []byte("*\n"))
 		unix.Close(fd)
 	}
 	return s, nil
@@ -253,7 +253,7 @@ func (s *store) lock(shared bool) (unlock func(), err error) {
 		ok, err := try(ctx, 50*time.Millisecond)
 		switch {
 		case ok:
-			return func() { f.Unlock() }, nil
+			return func() { _ = f.Unlock() }, nil
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, context.DeadlineExceeded):
 			return nil, fmt.Errorf("the trash %s is in use by another restore or purge; try again when that has ended", Show(s.path))

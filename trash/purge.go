@@ -134,7 +134,7 @@ func (s *store) touchStamp(now time.Time) {
 		return
 	}
 	ts := unix.NsecToTimespec(now.UnixNano())
-	setTimes(fd, finfo{atime: ts, mtime: ts})
+	_ = setTimes(fd, finfo{atime: ts, mtime: ts})
 	unix.Close(fd)
 }
 

@@ -29,9 +29,10 @@ func Quote(name string, utf8Locale bool) string {
 	}
 	for i := 0; i < len(name); {
 		c := name[i]
-		r, n := rune(c), 1
+		n := 1
 		printable := c >= ' ' && c < 0x7f
 		if c >= utf8.RuneSelf && utf8Locale {
+			var r rune
 			r, n = utf8.DecodeRuneInString(name[i:])
 			printable = (r != utf8.RuneError || n > 1) && printableRune(r)
 			if r == utf8.RuneError && n == 1 {

@@ -1,6 +1,7 @@
 package trash
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -32,10 +33,10 @@ func readSome(f *os.File, n int) ([]entry, error) {
 	for i, d := range des {
 		es[i] = entry{d.Name(), kindOf(d.Type())}
 	}
-	if pe, ok := err.(*os.SyscallError); ok {
-		err = pe.Err
-	} else if pe, ok := err.(*os.PathError); ok {
-		err = pe.Err
+	// The bare number, which callers compare.
+	var no unix.Errno
+	if errors.As(err, &no) {
+		err = no
 	}
 	return es, err
 }
@@ -90,7 +91,7 @@ func openOwn(dirfd int, name string, uid int) (f *os.File, fi finfo, undo func()
 			keep, derr := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 			undo = func() {
 				if derr == nil {
-					chmodFd(keep, fi.perm())
+					_ = chmodFd(keep, fi.perm())
 					unix.Close(keep)
 				}
 			}

@@ -189,7 +189,7 @@ func (r *restorer) restore(it Item) (path, displaced string, err error) {
 	}
 	r.touched[s.path] = true
 	if !it.orphan {
-		step("restored")
+		_ = step("restored")
 		if err := s.dropInfo(it.Name); err != nil && err != unix.ENOENT {
 			return target, displaced, fmt.Errorf("it is back at %s, but its information file could not be removed: %s", Show(target), errText(err))
 		}
@@ -306,10 +306,10 @@ func (r *restorer) makeWay(fd int, missing []string, modes []uint32) (int, error
 		if want := uint32(0); err == nil && i < len(modes) {
 			want = modes[i] & 0o3777
 			if want&0o700 == 0o700 {
-				chmodFd(fd, want)
+				_ = chmodFd(fd, want)
 			} else if keep, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err == nil {
 				r.later = append(r.later, func() {
-					chmodFd(keep, want)
+					_ = chmodFd(keep, want)
 					unix.Close(keep)
 				})
 			}
@@ -354,7 +354,7 @@ func (r *restorer) moveOutLocked(s *store, it Item, parent int, base string) err
 	if err := chmodFd(fd, fi.perm()|0o700); err != nil {
 		return err
 	}
-	defer chmodFd(fd, fi.perm())
+	defer func() { _ = chmodFd(fd, fi.perm()) }()
 	return renameNew(s.files, it.Name, parent, base)
 }
 

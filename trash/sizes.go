@@ -145,6 +145,6 @@ func (s *store) updateSizes(change func(map[string]dirSize)) {
 		err = unix.Renameat(s.fd, tmp, s.fd, sizesName)
 	}
 	if err != nil {
-		unix.Unlinkat(s.fd, tmp, 0)
+		_ = unix.Unlinkat(s.fd, tmp, 0)
 	}
 }

@@ -219,7 +219,7 @@ func (s *store) writeInfo(name string, data []byte) error {
 		err = cerr
 	}
 	if err != nil {
-		s.dropInfo(name[:len(name)-len(infoSuffix)])
+		_ = s.dropInfo(name[:len(name)-len(infoSuffix)])
 	}
 	return err
 }
@@ -257,10 +257,10 @@ func (s *store) reserve(base, real string, in info, move func(name string) error
 		err = s.writeInfo(name, data)
 		if err == nil {
 			if err = move(name); err == nil {
-				step("done")
+				_ = step("done")
 				return name, nil
 			}
-			s.dropInfo(name)
+			_ = s.dropInfo(name)
 			if err != unix.EEXIST {
 				return "", err
 			}
@@ -303,7 +303,7 @@ func renameOverPlaceholder(oldfd int, old string, newfd int, name string) error 
 		return err
 	}
 	if err = again(func() error { return unix.Renameat(oldfd, old, newfd, name) }); err != nil {
-		unix.Unlinkat(newfd, name, flag)
+		_ = unix.Unlinkat(newfd, name, flag)
 	}
 	return err
 }

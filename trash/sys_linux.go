@@ -227,7 +227,7 @@ func withRead(dirfd int, name string, fi finfo, f func() error) error {
 	if err := chmodFd(fd, fi.perm()|0o400); err != nil {
 		return err
 	}
-	defer chmodFd(fd, fi.perm())
+	defer func() { _ = chmodFd(fd, fi.perm()) }()
 	return f()
 }
 

@@ -26,7 +26,7 @@ func (p *putter) take(u unit) bool {
 
 // failed reports why u was not moved.
 func (p *putter) failed(u unit, err error) bool {
-	if no, ok := err.(unix.Errno); ok {
+	if no, ok := err.(unix.Errno); ok { //nolint:errorlint // a wrapped one says more than its number
 		if no == unix.ENOENT {
 			if _, lerr := lstatAt(u.parent, u.base); lerr == nil {
 				// It is the trash that is not there.
@@ -96,7 +96,7 @@ func (p *putter) takeEmpty(u unit, cause error) bool {
 		if err := chmodFd(fd, fi.perm()|0o700); err != nil {
 			return p.cannot(u.show, cause)
 		}
-		defer chmodFd(fd, fi.perm())
+		defer func() { _ = chmodFd(fd, fi.perm()) }()
 	}
 	if !isEmptyDir(fd, ".") {
 		return p.cannot(u.show, cause)
@@ -197,7 +197,7 @@ func (p *putter) told(what, show string) {
 	if !p.o.verbose {
 		return
 	}
-	p.out.WriteString(what + p.quote(show) + "\n")
+	_, _ = p.out.WriteString(what + p.quote(show) + "\n")
 }
 
 // storeFor chooses the trash for what is in the directory parent, whose path

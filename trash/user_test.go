@@ -124,7 +124,7 @@ func TestRandom(t *testing.T) {
 				rt.Skip()
 			}
 		}
-		root, err := os.MkdirTemp(t.TempDir(), "")
+		root, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one for each try of one test
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func program(deno string, environ []string) (string, error) {
 	out, err := c.Output()
 	path := strings.TrimSpace(string(out))
 	if err != nil || !filepath.IsAbs(path) {
-		return "", fmt.Errorf("%s is a script that does not tell where Deno is (%v); try it: %s --version", permit.Show(deno), err, permit.Show(deno))
+		return "", fmt.Errorf("%s is a script that does not tell where Deno is (%w); try it: %s --version", permit.Show(deno), err, permit.Show(deno))
 	}
 	return filepath.EvalSymlinks(path)
 }

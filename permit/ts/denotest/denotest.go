@@ -47,7 +47,7 @@ var find = sync.OnceValues(func() (path, why string) {
 	if err := l.Lock(); err != nil {
 		return "", err.Error()
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	if _, err := os.Stat(p); err != nil {
 		npm, err := exec.LookPath("npm")
 		if err != nil {
