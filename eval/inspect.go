@@ -2,7 +2,9 @@ package eval
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -47,8 +49,25 @@ func (r *Rules) Names(dir string) []Name {
 	return out
 }
 
+// UserNames returns, sorted, the names that the rules of the system, the user and
+// dir's repository give: those of Names that are FromUser, without reading the
+// built-in packs.
+func (r *Rules) UserNames(dir string) []string {
+	seen := map[string]bool{}
+	r.eachOf(nil, dir, func(x *rule, _ *source) {
+		for _, c := range x.commands {
+			if c != "" && c != "*" {
+				seen[c] = true
+			}
+		}
+	})
+	return slices.Sorted(maps.Keys(seen))
+}
+
 // each calls f for every rule, in order of loading; s is nil for built-in ones.
-func (r *Rules) each(dir string, f func(x *rule, s *source)) {
+func (r *Rules) each(dir string, f func(x *rule, s *source)) { r.eachOf(r.builtin, dir, f) }
+
+func (r *Rules) eachOf(builtin *blob, dir string, f func(x *rule, s *source)) {
 	walk := func(b *blob, s *source) {
 		if b == nil {
 			return
@@ -61,7 +80,7 @@ func (r *Rules) each(dir string, f func(x *rule, s *source)) {
 			f(x, s)
 		}
 	}
-	walk(r.builtin, nil)
+	walk(builtin, nil)
 	for _, s := range r.global {
 		walk(s.blob, s)
 	}
