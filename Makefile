@@ -51,7 +51,7 @@ demo: tools build
 
 test: tools build
 	$(GO) vet ./...
-	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test ./...
+	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(if $(COVER),./.ci/cover,$(GO) test ./...)
 
 # The hooks against the real agents: installs those with npm into CLIENTS (once;
 # remove the directory to update them) and drives them with a fake model. Needs
@@ -81,8 +81,8 @@ landlock:
 
 # Statement coverage of every test together; fails below the limit for what
 # guards files and answers.
-cover: tools build
-	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) ./.ci/cover
+cover:
+	@$(MAKE) test COVER=1
 
 # The race detector needs cgo; the tests run in their short form.
 race: build
