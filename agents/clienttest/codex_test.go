@@ -126,6 +126,12 @@ func TestCodexSandbox(t *testing.T) {
 	if strings.Contains(c.must(c.Repo, "git", "status", "--short").Stdout, "Trash") {
 		t.Error("the trash would be committed")
 	}
+	// What only the shim sees, from in there: it cannot write a request, and says so.
+	c.Write(c.Repo+"/s.py", "import subprocess\nsubprocess.run(['git', 'push', '--force'])\n")
+	m := c.Watch("1")
+	r := c.run("inside", c.shell("python3 s.py"))[0]
+	refused(t, r, "git-push-force")
+	m.Stop()
 	c = codex(t, "-s", "read-only")
 	c.Safeshell("agents", "install", "codex", "--trust-codex")
 	c.Write(c.Repo+"/build/out", "kept\n")
