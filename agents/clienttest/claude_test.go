@@ -141,6 +141,19 @@ func TestClaudeWrapper(t *testing.T) {
 	}
 }
 
+// A project can switch all hooks off: then the shims are what is left, and
+// doctor says so.
+func TestClaudeHooksSwitchedOff(t *testing.T) {
+	c := claude(t)
+	c.Safeshell("agents", "install", "claude-code")
+	c.Write(c.Repo+"/.claude/settings.json", `{"disableAllHooks": true}`)
+	r := c.run("off", c.shell("git commit -q --allow-empty -m x"))[0]
+	refused(t, r, "block-commit-protected", "Exit code 126")
+	if out := c.Run(c.Repo, c.Bin, "agents", "doctor", "claude-code"); out.Code == 0 || !strings.Contains(out.Stdout, "sets disableAllHooks: no hooks run") {
+		t.Errorf("doctor does not see it:\n%s", out.Stdout)
+	}
+}
+
 func TestClaudeDoctor(t *testing.T) {
 	c := claude(t)
 	c.Safeshell("agents", "install", "claude-code")

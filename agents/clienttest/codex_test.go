@@ -94,6 +94,20 @@ func TestCodexCodeMode(t *testing.T) {
 	refused(t, res[3], "remote-code-interactive-shell")
 }
 
+func TestCodexSubAgent(t *testing.T) {
+	c := codex(t, "--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-6-sol")
+	c.Safeshell("agents", "install", "codex", "--trust-codex")
+	c.Model.Script("sub", Do("exec", map[string]any{"": `text(await tools.exec_command({cmd: "git commit -q --allow-empty -m x"}))`}))
+	c.run("main",
+		Do("collaboration.spawn_agent", map[string]any{"task_name": "t", "message": "[play sub]", "fork_turns": "none"}),
+		Do("collaboration.wait_agent", map[string]any{"timeout_ms": 60000}))
+	res := c.Model.Results("sub")
+	if len(res) != 1 {
+		t.Fatalf("the sub-agent made %d calls", len(res))
+	}
+	refused(t, res[0], "block-commit-protected")
+}
+
 // In the sandbox, which makes the work tree a mount of its own: the trash is in
 // it and is found from outside; where nothing can be written, nothing is lost.
 func TestCodexSandbox(t *testing.T) {
@@ -112,6 +126,12 @@ func TestCodexSandbox(t *testing.T) {
 	if strings.Contains(c.must(c.Repo, "git", "status", "--short").Stdout, "Trash") {
 		t.Error("the trash would be committed")
 	}
+	// What only the shim sees, from in there: it cannot write a request, and says so.
+	c.Write(c.Repo+"/s.py", "import subprocess\nsubprocess.run(['git', 'push', '--force'])\n")
+	m := c.Watch("1")
+	r := c.run("inside", c.shell("python3 s.py"))[0]
+	refused(t, r, "git-push-force")
+	m.Stop()
 	c = codex(t, "-s", "read-only")
 	c.Safeshell("agents", "install", "codex", "--trust-codex")
 	c.Write(c.Repo+"/build/out", "kept\n")

@@ -3,10 +3,12 @@ package clienttest
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 )
 
 // responses is OpenAI's responses API, streaming. A call whose input has the
-// one key "" is a custom tool call: its value is the input as plain text.
+// one key "" is a custom tool call: its value is the input as plain text. A tool
+// called SPACE.NAME is NAME of a namespace.
 var responses = dialect{read: readResponses, write: writeResponses}
 
 func readResponses(body []byte) ([]item, bool, error) {
@@ -28,6 +30,8 @@ func readResponses(body []byte) ([]item, bool, error) {
 		switch in.Type {
 		case "function_call_output", "custom_tool_call_output":
 			items = append(items, item{id: in.CallID, result: textOf(in.Output)})
+		case "agent_message": // what an agent was told by another
+			items = append(items, item{prompt: string(in.Content)})
 		case "message", "":
 			if in.Role == "user" {
 				items = append(items, item{prompt: textOf(in.Content)})
@@ -45,7 +49,11 @@ func writeResponses(w http.ResponseWriter, _ []byte, turn Turn, ids []string) {
 			output = append(output, m{"type": "custom_tool_call", "id": "ct_" + ids[i], "call_id": ids[i], "name": c.Tool, "input": text, "status": "completed"})
 			continue
 		}
-		output = append(output, m{"type": "function_call", "id": "fc_" + ids[i], "call_id": ids[i], "name": c.Tool, "arguments": marshal(c.Input), "status": "completed"})
+		call := m{"type": "function_call", "id": "fc_" + ids[i], "call_id": ids[i], "name": c.Tool, "arguments": marshal(c.Input), "status": "completed"}
+		if space, name, ok := strings.Cut(c.Tool, "."); ok {
+			call["namespace"], call["name"] = space, name
+		}
+		output = append(output, call)
 	}
 	if turn.Text != "" {
 		output = append(output, m{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
