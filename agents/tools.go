@@ -76,6 +76,7 @@ func (e *event) take(r *request, shell bool, cwd, key string, overs ...string) {
 		over = e.first(r.args, overs...)
 	}
 	r.call.Dir = e.dir(cwd, over)
+	r.call.PowerShell = strings.EqualFold(r.tool, "powershell")
 	e.command(r, key)
 }
 

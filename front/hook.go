@@ -70,6 +70,9 @@ func judgeCall(ctx context.Context, g *gate.Gate, call agents.Call) agents.Outco
 	for i, l := range call.Lines {
 		req := base
 		req.Line, req.Dialect = l, script.AnyDialect
+		if call.PowerShell {
+			req.Dialect = script.PowerShell
+		}
 		v := g.Judge(ctx, req)
 		if stop(v) {
 			return out

@@ -64,6 +64,10 @@ func parse(text string, o Options) (res Analysis) {
 	if strings.IndexByte(text, 0) >= 0 {
 		a.unknownAt("the text holds NUL bytes, which shells treat differently", Span{0, len(text)})
 	}
+	if o.Dialect == PowerShell {
+		a.powershell(text)
+		return
+	}
 	a.code(source{text: text}, o.Dialect, a.start(), &ctx{})
 	return
 }

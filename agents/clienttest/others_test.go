@@ -22,6 +22,8 @@ type other struct {
 	rewrites   bool // rm is turned into the trash; else it is refused
 	// closed: with safeshell gone the command does not run.
 	closed bool
+	// aborts: a hook that fails ends the run, and nothing is reported.
+	aborts bool
 }
 
 var clients = []other{
@@ -62,7 +64,7 @@ var clients = []other{
 		},
 	},
 	{
-		agent: "qwen", bin: "qwen", file: ".qwen/settings.json",
+		agent: "qwen", bin: "qwen", file: ".qwen/settings.json", closed: true,
 		setup: func(w *World) {
 			w.Env["OPENAI_BASE_URL"], w.Env["OPENAI_API_KEY"], w.Env["OPENAI_MODEL"] = w.Model.URL+"/v1", "none", "fake"
 			w.Write(w.Home+"/.qwen/settings.json", "{\n  // mine\n  \"telemetry\": {\"enabled\": false}\n}\n")
@@ -92,7 +94,7 @@ var clients = []other{
 		write: func(p string) Turn { return Do("create", map[string]any{"path": p, "file_text": "rules: []\n"}) },
 	},
 	{
-		agent: "cline", bin: "cline", file: ".cline/hooks/PreToolUse", rewrites: true, closed: true,
+		agent: "cline", bin: "cline", file: ".cline/hooks/PreToolUse", rewrites: true, closed: true, aborts: true,
 		setup: func(w *World) {
 			w.must(w.Repo, "cline", "auth", "-p", "openai", "-k", "none", "-m", "fake", "-b", w.Model.URL+"/v1")
 		},
@@ -151,7 +153,11 @@ func (c other) play(w *World, name string, turns ...Turn) []Result {
 	for _, t := range turns {
 		calls += len(t.Calls)
 	}
-	if len(res) != calls {
+	for i := range res {
+		// Cline reports JSON inside its text.
+		res[i].Text = strings.ReplaceAll(res[i].Text, `\n`, "\n")
+	}
+	if len(res) != calls && !(c.aborts && name == "broken") {
 		w.T.Fatalf("%d of %d calls were answered: %+v\nrequests %q\nexit %d\n%s%s", len(res), calls, res, w.Model.Requests(), out.Code, out.Stdout, out.Stderr)
 	}
 	return res
@@ -279,7 +285,8 @@ func (c other) verdicts(t *testing.T, w *World) {
 		if !strings.Contains(res[i].Text, want) {
 			t.Errorf("%v: %q lacks %q", res[i].Call, res[i].Text, want)
 		}
-		if i != 0 && i != 3 && i != 7 && (!strings.Contains(res[i].Text, "\nRule: ") || !strings.Contains(res[i].Text, "\nDo not attempt to work around this restriction.")) {
+		text := strings.ReplaceAll(res[i].Text, "\n", " ") // a path that says it, in Cline
+		if i != 0 && i != 3 && i != 7 && (!strings.Contains(text, " Rule: ") || !strings.Contains(text, " Do not attempt to work around this restriction.")) {
 			t.Errorf("%v: the message is not whole: %q", res[i].Call, res[i].Text)
 		}
 	}
@@ -326,9 +333,12 @@ func (c other) broken(t *testing.T, w *World) {
 	w.Env["PATH"] = strings.TrimPrefix(w.Env["PATH"], filepath.Join(w.Home, ".safeshell", "shims")+":")
 	res := c.play(w, "broken", c.shell("echo made > made"))
 	if ran := w.Exists(w.Repo + "/made"); ran == c.closed {
-		t.Errorf("with safeshell gone the command ran: %t; %q", ran, res[0].Text)
+		t.Errorf("with safeshell gone the command ran: %t; %+v", ran, res)
 	}
-	t.Logf("broken: %q", res[0].Text)
+	t.Logf("broken: %+v", res)
+	if doctor := w.Run(w.Repo, w.Bin+".gone", "agents", "doctor", c.agent); doctor.Code == 0 {
+		t.Errorf("the doctor sees nothing:\n%s%s", doctor.Stdout, doctor.Stderr)
+	}
 	if err := os.Rename(w.Bin+".gone", w.Bin); err != nil {
 		t.Fatal(err)
 	}
