@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,11 +46,14 @@ func (r rival) once() (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// interleave runs all rivals in turn and returns their figures.
+// interleave runs all rivals in turn and returns their figures. Each round has an
+// order of its own: what runs behind a large program finds the processor's caches
+// cold, and that must not always be the same one.
 func interleave(rivals []rival, runs int) ([]figure, error) {
 	times := make([][]time.Duration, len(rivals))
 	for round := -3; round < runs; round++ {
-		for i, r := range rivals {
+		for _, i := range rand.New(rand.NewPCG(1, uint64(round+3))).Perm(len(rivals)) {
+			r := rivals[i]
 			if r.every > 1 && round%r.every != 0 {
 				continue
 			}
