@@ -16,18 +16,22 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint bench bench-compare clean tools fuzz
+.PHONY: all build install demo test lint bench bench-compare clean tools fuzz clients landlock
 
 all: build
 
 # The binary is lean where it counts: a shim links no monitor and no command line
 # grammar. Those are a second program, which the binary carries and runs from
-# memory (linux; elsewhere everything is linked together).
+# memory (linux; elsewhere everything is linked together). The lean program is
+# built in a workspace where libraries compile their regular expressions when they
+# use them, not at the start of every process.
+LAZY := bin/lazy
 build:
 	@mkdir -p $(dir $(BIN))
 ifeq ($(GOOS),linux)
+	@GOFLAGS= $(GO) run ./program/lazy $(LAZY)
 	$(GO) build -trimpath -ldflags '-s -w -X safeshell/cli.Version=$(VERSION)' -o program/safeshell-whole ./program/whole
-	$(GO) build -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
+	GOWORK=$(abspath $(LAZY))/go.work $(GO) build -mod=readonly -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
 else
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
 endif
@@ -49,6 +53,14 @@ test: tools build
 	$(GO) vet ./...
 	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test ./...
 
+# The hooks against the real agents: installs those with npm into CLIENTS (once;
+# remove the directory to update them) and drives them with a fake model. Needs
+# npm and its registry, no model and no account.
+CLIENTS ?= bin/clients
+clients: build
+	@test -d $(CLIENTS)/node_modules || ./.ci/clients $(CLIENTS)
+	SAFESHELL_TEST_CLIENTS=$(abspath $(CLIENTS)) SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -v ./agents/clienttest
+
 # Figures beside their limits; BENCHFLAGS="-entries 100000 -tree 100000" for the
 # full sizes. make bench-compare A=before.json B=after.json holds two side by side.
 BENCHOUT ?= bin/bench.json
@@ -61,6 +73,11 @@ bench-compare:
 
 lint:
 	@./.ci/lint
+
+# Not part of test: boots a kernel in qemu, KERNEL=/path/to/vmlinuz, and runs the
+# tests of Landlock there; for machines whose own kernel has none, or another.
+landlock:
+	./permit/landlocktest/run.sh
 
 clean:
 	rm -rf bin program/safeshell-whole

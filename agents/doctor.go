@@ -80,6 +80,7 @@ func Doctor(env Env, a Agent) []Finding {
 		d.bothEvents(hooks)
 	}
 	d.switches(hooks)
+	d.shellPath()
 	if sound > 0 {
 		d.findings = append(d.findings, Probe(env, a)...)
 	}

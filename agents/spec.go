@@ -53,6 +53,13 @@ func hookCommand(a Agent, bin string, limit time.Duration) string {
 	return strings.Join(words, " ")
 }
 
+// failClosed makes a shell turn a hook that is missing or crashes into exit 2
+// with a text, for agents that run a command after any other failure.
+func failClosed(a Agent, command string) string {
+	return command + ` || { [ $? -eq 2 ] || echo ` +
+		shellQuote("[SafeShell] BLOCKED: the hook failed. Tell the user to run: safeshell agents doctor "+a.Name) + ` >&2; exit 2; }`
+}
+
 // limitFor is the time limit to configure.
 func limitFor(a Agent, o InstallOptions) time.Duration {
 	if a.FixedTimeout || o.TimeoutSeconds <= 0 {
@@ -102,7 +109,7 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 	case "codex":
 		// Last: Codex names trusted hooks by their index, and ours must not
 		// move those of the user. All hooks run at once, so the order is free.
-		add(nested(match, `{"type":"command","command":`+cmd+`,"timeout":`+secs+`,"statusMessage":"safeshell"}`),
+		add(nested(match, `{"type":"command","command":`+quoteJSON(failClosed(a, hookCommand(a, bin, limit)))+`,"timeout":`+secs+`,"statusMessage":"safeshell"}`),
 			false, "hooks", "PreToolUse")
 	case "copilot":
 		t.keys = [][2]string{{"version", "1"}}

@@ -94,10 +94,10 @@ func All() []Agent {
 	return []Agent{
 		{
 			Name: "claude-code", Display: "Claude Code", Aliases: []string{"claude"}, Tag: "M",
-			Measured: "2.1.329", Minimum: "2.1.295",
+			Measured: "2.1.330", Minimum: "2.1.295",
 			Binaries: []string{"claude"}, Dirs: []string{"~/.claude"},
 			Hook: Nested, Events: []string{"PreToolUse"},
-			Matcher:  "Bash|PowerShell|Monitor|Read|Edit|MultiEdit|Write|NotebookEdit",
+			Matcher:  "Bash|PowerShell|Monitor|Read|Edit|MultiEdit|Write|NotebookEdit|Skill",
 			UserFile: "~/.claude/settings.json", ProjectFile: ".claude/settings.local.json",
 			BaseVar: "CLAUDE_CONFIG_DIR", Base: "~/.claude",
 			Comments: No, HookShell: sh,
@@ -123,7 +123,7 @@ func All() []Agent {
 			Deny: "JSON", Ask: No, Rewrite: Yes,
 			Limits:         "a rewrite needs the word allow; text sent to an open terminal (write_stdin) fires no hook",
 			DefaultTimeout: 600 * time.Second, Timeout: hookTime,
-			Failure: "open, no switch; a hook that is not trusted is skipped without a word",
+			Failure: "open; safeshell's command turns a missing or crashed hook into exit 2, which blocks; a timeout lets the command run, and a hook that is not trusted is skipped without a word",
 			Markers: []Marker{
 				{Name: "CODEX_CI", Session: "CODEX_SESSION_ID", Tag: "M"},
 				{Name: "CODEX_THREAD_ID", Session: "CODEX_SESSION_ID", Tag: "M"},

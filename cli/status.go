@@ -100,6 +100,7 @@ func (c *doctorCmd) Run(a *app) error {
 	}
 	fs = append(fs, a.checkShells()...)
 	fs = append(fs, a.checkMonitor()...)
+	fs = append(fs, checkKernel())
 	fs = append(fs, a.probes()...)
 	failed, err := a.printFindings(fs)
 	if err != nil {
@@ -152,7 +153,7 @@ func probeJournal(path string) error {
 func (a *app) checkRules() []finding {
 	r, problems := a.g.Rules()
 	var fs []finding
-	for _, p := range problems {
+	for _, p := range append(problems, r.RepoProblems(a.dir())...) {
 		level := "warn"
 		if p.Fatal {
 			level = "fail"

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -173,7 +172,7 @@ func (r *Rules) written(info RuleInfo) string {
 		f, _ = parsePack(pack, data)
 	} else {
 		var err error
-		if data, err = os.ReadFile(info.Source); err != nil || len(data) > MaxFileSize {
+		if data, err = readRegular(info.Source, MaxFileSize); err != nil {
 			return "# (the file cannot be read now; its last good version is in force)"
 		}
 		f, _ = parseRules(info.Source, data, fromUser)

@@ -102,6 +102,9 @@ func (v *view) accepts(c *clause, t *target, list []string) certainty {
 	if result != never && c.scratch != unset && (c.scratch == yes) != v.isScratch(t.path) {
 		return never
 	}
+	if result != never && c.project != unset && (c.project == yes) != v.inProject(t.path) {
+		return never
+	}
 	if result != never && c.recoverable != unset && (c.recoverable == yes) != v.recoverable(t) {
 		return never
 	}

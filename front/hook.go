@@ -49,7 +49,7 @@ func judgeCall(ctx context.Context, g *gate.Gate, call agents.Call) agents.Outco
 			out = agents.Outcome{Kind: agents.Deny, Message: v.Text}
 			return true
 		case gate.AskAgent:
-			out = agents.Outcome{Kind: agents.Ask, Message: v.Text}
+			out.Kind, out.Message = agents.Ask, v.Text
 		}
 		return false
 	}
@@ -75,11 +75,14 @@ func judgeCall(ctx context.Context, g *gate.Gate, call agents.Call) agents.Outco
 			return out
 		}
 		if v.Line != "" && v.Line != l {
+			if !rewritten {
+				out.Message = "[SafeShell] NOT RUN\nReason: " + v.Message + "\nRule: " + v.Rule
+			}
 			lines[i], rewritten = v.Line, true
 		}
 	}
 	if rewritten && out.Kind == agents.Pass {
-		return agents.Outcome{Kind: agents.Rewrite, Lines: lines}
+		out.Kind, out.Lines = agents.Rewrite, lines
 	}
 	return out
 }

@@ -142,7 +142,9 @@ func dialects(d Dialect, text string) []Dialect {
 		}
 		return []Dialect{Bash, POSIX}
 	}
-	if !strings.ContainsAny(text, "$=(\\`<>[*?~") {
+	// zsh's precommand modifiers and loops are words that bash takes for programs.
+	if !strings.ContainsAny(text, "$=(\\`<>[*?~") && !strings.HasPrefix(text, "- ") &&
+		!containsAny(text, "noglob", "nocorrect", "repeat", "foreach", "emulate", "sched", " - ", ";- ", "\n- ") {
 		return []Dialect{Bash}
 	}
 	return []Dialect{Bash, Zsh}

@@ -3,6 +3,7 @@ package spool
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -73,4 +74,27 @@ func ttyName(dev uint64) string {
 		return fmt.Sprintf("/dev/ttyS%d", minor-64)
 	}
 	return ""
+}
+
+// random fills b from the kernel's generator. (crypto/rand would cost every shim
+// the start of a generator of its own.) Like crypto/rand it does not return
+// without.
+func random(b []byte) {
+	for off := 0; off < len(b); {
+		n, err := unix.Getrandom(b[off:], 0)
+		switch {
+		case err == nil:
+			off += n
+		case err != unix.EINTR:
+			f, err := os.Open("/dev/urandom")
+			if err == nil {
+				_, err = io.ReadFull(f, b)
+				f.Close()
+			}
+			if err != nil {
+				panic("safeshell: the kernel gives no random bytes: " + err.Error())
+			}
+			return
+		}
+	}
 }

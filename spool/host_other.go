@@ -3,6 +3,7 @@
 package spool
 
 import (
+	"crypto/rand"
 	"os"
 	"runtime"
 	"time"
@@ -37,3 +38,6 @@ func identify(r *Request) {
 	r.PID = os.Getpid()
 	r.SID, _ = unix.Getsid(0)
 }
+
+// random fills b from the system's generator.
+func random(b []byte) { _, _ = rand.Read(b) } // never fails (crypto/rand)

@@ -199,6 +199,17 @@ func (e Env) stores() (ss []*store, errs []error) {
 			errs = append(errs, err)
 		}
 	}
+	// A sandbox or a container can make a work tree a mount of its own, with its
+	// trash in it, which nothing in the mount table leads to from outside: so
+	// look from the working directory upwards too.
+	for d := e.dir(); filepath.IsAbs(d); d = filepath.Dir(d) {
+		if s, err := openStore(filepath.Join(d, ".Trash-"+strconv.Itoa(e.UID)), d, e.UID, false, false); err == nil {
+			add(s)
+		}
+		if d == "/" {
+			break
+		}
+	}
 	return ss, errs
 }
 
