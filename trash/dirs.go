@@ -201,13 +201,15 @@ func (e Env) stores() (ss []*store, errs []error) {
 	}
 	// A sandbox or a container can make a work tree a mount of its own, with its
 	// trash in it, which nothing in the mount table leads to from outside: so
-	// look from the working directory upwards too.
-	for d := e.dir(); filepath.IsAbs(d); d = filepath.Dir(d) {
-		if s, err := openStore(filepath.Join(d, ".Trash-"+strconv.Itoa(e.UID)), d, e.UID, false, false); err == nil {
-			add(s)
+	// look from the working directory upwards too. Who gives a mount table of his
+	// own has no other.
+	for d := e.dir(); filepath.IsAbs(d) && d != "/" && e.MountInfo == ""; d = filepath.Dir(d) {
+		own := filepath.Join(d, ".Trash-"+strconv.Itoa(e.UID))
+		if e.Only != "" && e.Only != own {
+			continue
 		}
-		if d == "/" {
-			break
+		if s, err := openStore(own, d, e.UID, false, false); err == nil {
+			add(s)
 		}
 	}
 	return ss, errs

@@ -26,8 +26,7 @@ import (
 // A supervised process stops at each system call that has to do with files
 // (seccomp's user notifications), in one order whichever of its threads makes
 // the call; the supervisor lets it pass, fails it, or kills the process before
-// it. That needs no other program and no privilege, and works for the real
-// binary as for a function of this package.
+// it. That needs no other program and no privilege.
 
 // job is what a supervised process does.
 type job struct {
@@ -35,8 +34,6 @@ type job struct {
 	Home, Dir, MountInfo string
 	Args                 []string // put: rm's arguments
 	Options              RestoreOptions
-	Exec                 []string // run this program instead
-	Env                  []string
 }
 
 // fileCalls are the calls that are stopped at; those in fdCalls only if the
@@ -87,11 +84,6 @@ func childInject(req string) {
 	}
 	if err := superviseMe(3); err != nil {
 		fmt.Fprintln(os.Stderr, "cannot be supervised:", err)
-		os.Exit(99)
-	}
-	if len(j.Exec) > 0 {
-		err := syscall.Exec(j.Exec[0], j.Exec, j.Env)
-		fmt.Fprintln(os.Stderr, "exec:", err)
 		os.Exit(99)
 	}
 	e := Env{Dir: j.Dir, Home: j.Home, Stdout: os.Stdout, Stderr: os.Stderr, UID: os.Geteuid(), MountInfo: j.MountInfo, Ancestors: func() []string { return nil }}

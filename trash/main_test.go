@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +16,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+)
+
+var (
+	full = flag.Bool("trash.full", false, "faults: every point, not a sample; loads of full size")
+	seed = flag.Uint64("trash.seed", 1, "faults: which points are in the sample")
 )
 
 // childEnv marks a process that runs one Put for another test.

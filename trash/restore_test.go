@@ -395,7 +395,7 @@ func TestTrashOfASandbox(t *testing.T) {
 		dir  string
 		want int
 	}{{"repo/sub", 1}, {"repo", 1}, {"other", 0}} {
-		e.Dir = filepath.Join(root, c.dir)
+		e.Dir, e.Only = filepath.Join(root, c.dir), dir // nothing of this machine's
 		if items, errs := List(e); len(items) != c.want || len(errs) != 0 {
 			t.Errorf("in %s: %d items, %v", c.dir, len(items), errs)
 		}
