@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -96,11 +95,7 @@ func (c *trashListCmd) Run(a *app) error {
 			if !utf8.ValidString(it.Path) {
 				l.PathB64 = []byte(it.Path)
 			}
-			b, err := json.Marshal(l)
-			if err != nil {
-				return err
-			}
-			if err := a.printf("%s\n", b); err != nil {
+			if err := a.printJSON(l); err != nil {
 				return err
 			}
 			continue
