@@ -168,6 +168,9 @@ answer() { printf '{"v":1,"id":"%s","nonce":"%s","req_sha256":"%s","verdict":"al
 umask 077
 `
 
+// plain takes the agent's marks off, past the shims.
+const plain = `/usr/bin/env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID `
+
 // attempts are what the asking side can try while its command waits, run from a
 // shell of the same agent. stopped: the command must not run, and what the
 // attempt prints must say this. risk: it does run, and residual-risk.md says so
@@ -185,6 +188,10 @@ var attempts = []struct {
 	{name: "without the marker, on a terminal made for it", script: `env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID script -qec "safeshell approve $ID" /dev/null </dev/null; true`, stopped: "self-protection-answer"},
 	{name: "in a session of its own", script: `env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID setsid -w script -qec "safeshell approve $ID" /dev/null </dev/null; true`, stopped: "self-protection-answer"},
 	{name: "as a person by variable", script: `env -u CLAUDECODE SAFESHELL_CONTEXT=human SAFESHELL_SESSION=x script -qec "safeshell approve $ID" /dev/null </dev/null; true`, stopped: "self-protection-answer"},
+	{name: "beyond the shims, on a terminal made for it", script: `/usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null`, stopped: "under an agent"},
+	{name: "beyond the shims, without the marker", script: plain + `/usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null; true`, stopped: "under an agent"},
+	{name: "beyond the shims, replaced by a process without the marker", script: `exec ` + plain + `/usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null`, risk: "Detached from its agent"},
+	{name: "beyond the shims, a monitor without the marker", script: `(sleep 3; printf 1; sleep 2) | ` + plain + `/usr/bin/timeout 8 /usr/bin/script -qec "$P/bin/safeshell watch" /dev/null; true`, stopped: "under an agent"},
 	{name: "through the wrapper", script: `safeshell -c "safeshell approve $ID"`, stopped: "self-protection-answer"},
 	{name: "watch", script: `echo 1 | safeshell watch`, stopped: "self-protection-answer"},
 	{name: "watch --plain answered by a pipe", script: `(sleep 1; echo 1; echo "$ID 1"; sleep 1) | timeout 4 safeshell watch --plain; true`, stopped: "under an agent"},
@@ -202,7 +209,7 @@ var attempts = []struct {
 	{name: "the spool replaced", script: `mv $S $P/old; mkdir -m 700 -p $S/req/$ID; cp $P/old/req/$ID/request $S/req/$ID/; true`},
 	{name: "the spool a link", script: `mv $S $P/old; ln -s $P/old $S; sleep 1; mv $P/old $P/older; true`},
 	{name: "a complete forged answer", script: forge + `answer $ID $nonce $sha > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; rm -f $S/tmp/d`, risk: "A process of the same user that writes an answer into the spool"},
-	{name: "detached from everything", script: `env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID setsid -f script -qec "safeshell approve $ID" /dev/null </dev/null >/dev/null 2>&1; sleep 3`, risk: "Detached from its agent"},
+	{name: "detached from everything", script: plain + `/usr/bin/setsid -f /usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null >/dev/null 2>&1; sleep 4`, risk: "Detached from its agent"},
 }
 
 // The asking side cannot answer, or the page of residual risks says that it
@@ -268,5 +275,172 @@ func needs(t *testing.T, tools ...string) {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(tool + " is needed")
 		}
+	}
+}
+
+// What was answered is what runs, once: an old answer, other arguments or
+// another directory are asked again; and the page names what is not held.
+func TestAnswerBound(t *testing.T) {
+	p := newPlace(t)
+	p.monitor()
+	start := func(script string) (*exec.Cmd, *bytes.Buffer) {
+		c := p.agent(script)
+		var out bytes.Buffer
+		c.Stdout, c.Stderr = &out, &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c, &out
+	}
+	lines := func() string {
+		b, _ := os.ReadFile(filepath.Join(p.dir, "ran"))
+		return string(b)
+	}
+	first, _ := start("probe one")
+	id := p.asked()
+	if out, err := p.person("safeshell", "approve", id); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := first.Wait(); err != nil || lines() != "one\n" {
+		t.Fatalf("approved: %v, ran %q", err, lines())
+	}
+	// The old decision, put in front of a new request of the same command, and
+	// offered as a late answer.
+	second, out := start("probe one")
+	next := p.asked()
+	replay := p.agent(`cp -p $S/done/$OLD/decision $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision
+key=$(grep -o '"key":"[^"]*"' $S/req/$ID/request | cut -d'"' -f4); ln $S/done/$OLD/decision $S/grant/$key`, "OLD="+id, "ID="+next)
+	if b, err := replay.CombinedOutput(); err != nil {
+		t.Logf("%v: %s", err, b)
+	}
+	_ = second.Wait()
+	if lines() != "one\n" || !strings.Contains(out.String(), "does not fit the request") {
+		t.Errorf("a replayed decision: ran %q, said %s", lines(), out)
+	}
+	// Changed arguments: the record is for show, memory and its hash count.
+	third, out := start("probe two")
+	id = p.asked()
+	change := p.agent(`sed -i s/two/six/ $S/req/$ID/request; chmod 600 $S/req/$ID/request`, "ID="+id)
+	_ = change.Run()
+	_, _ = p.person("safeshell", "approve", id)
+	_, _ = p.person("safeshell", "deny", id)
+	_ = third.Wait()
+	if strings.Contains(lines(), "six") || strings.Contains(lines(), "two") {
+		t.Errorf("a changed record: ran %q, said %s", lines(), out)
+	}
+	// An approval for ever is for this directory and these words.
+	fourth, _ := start("probe three")
+	if out, err := p.person("safeshell", "approve", "--always", p.asked()); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_ = fourth.Wait()
+	for _, script := range []string{"probe three more", "mkdir -p x; cd x; probe three", "probe 'three '"} {
+		c, _ := start(script)
+		if out, err := p.person("safeshell", "deny", p.asked()); err != nil {
+			t.Fatalf("%s: not asked: %s", script, out)
+		}
+		_ = c.Wait()
+	}
+	if got := lines(); got != "one\nthree\n" {
+		t.Errorf("ran %q", got)
+	}
+	// A program of the same name in front of it has another path: asked again.
+	p.write("work/probe", "#!/bin/sh\necho swapped >> "+p.dir+"/ran\n", 0o755)
+	c, _ := start("PATH=$P/home/.safeshell/shims:$P/work:$PATH probe three")
+	if out, err := p.person("safeshell", "deny", p.asked()); err != nil {
+		t.Fatalf("another executable: not asked: %s", out)
+	}
+	_ = c.Wait()
+	// Its content is not held: residual-risk.md says so.
+	fifth, _ := start("probe five")
+	id = p.asked()
+	p.write("bin/probe", "#!/bin/sh\necho other content >> "+p.dir+"/ran\n", 0o755)
+	if out, err := p.person("safeshell", "approve", id); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_ = fifth.Wait()
+	page, _ := os.ReadFile("docs/residual-risk.md")
+	if got := lines(); got != "one\nthree\nother content\n" || !bytes.Contains(page, []byte("A program changed after its approval")) {
+		t.Errorf("ran %q", got)
+	}
+}
+
+// Another user can neither read nor write nor answer nor watch anything, and
+// every file is its owner's alone.
+func TestAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("root is needed to become another user")
+	}
+	p := newPlace(t)
+	for d := p.dir; d != "/"; d = filepath.Dir(d) { // let the other one come as near as can be
+		if fi, err := os.Stat(d); err == nil && fi.Mode().Perm()&0o005 != 0o005 && strings.HasPrefix(d, os.TempDir()) {
+			if err := os.Chmod(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, d := range []string{"home", "bin", "work"} {
+		if err := os.Chmod(filepath.Join(p.dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := filepath.Join(p.dir, "other", "safeshell")
+	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.monitor()
+	waiting := p.agent("probe wanted")
+	if err := waiting.Start(); err != nil {
+		t.Fatal(err)
+	}
+	id := p.asked()
+	other := func(script string) (string, error) {
+		c := p.command("bash", "-c", script)
+		c.Path = "/bin/bash"
+		c.Env = append(append([]string{}, p.env...), "ID="+id, "H="+p.home+"/.safeshell", "B="+own, "PATH=/usr/local/bin:/usr/bin:/bin")
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, Setsid: true}
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := other("$B --version"); err != nil {
+		t.Fatalf("the other user cannot even start the binary: %v: %s", err, out)
+	}
+	for _, script := range []string{
+		"ls $H", "cat $H/rules.yaml", "cat $S/req/$ID/request", "ls $S", "echo x > $S/req/$ID/decision", "mv $S $S.old", "rm -r $H",
+		"cat $H/log/journal.jsonl", "ls $H/grants", "ls $H/trust", "touch $H/trust/x", "exec 9<$S/monitor.lock",
+		"$B pending | grep .", "$B approve $ID", "$B deny $ID", "$B log | grep .", "$B grants list | grep .",
+		`script -qec "$B approve $ID" /dev/null </dev/null`, `script -qec "$B watch" /dev/null </dev/null`, "$B watch --plain </dev/null",
+		"$B status", "$B refresh", "$B init --yes", "SAFESHELL_HOME=$H $B approve $ID", "SAFESHELL_SPOOL=$S $B approve $ID", "SAFESHELL_SPOOL=$S $B pending",
+		`kill -9 $(pgrep -f "safeshell watch")`, "ln -s $S $TMPDIR/work/l && cat $TMPDIR/work/l/VERSION",
+	} {
+		if out, err := other("timeout 20 bash -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"); err == nil {
+			t.Errorf("another user may: %s\n%s", script, out)
+		}
+	}
+	if out, err := p.person("safeshell", "approve", "--always", id); err != nil {
+		t.Errorf("the request is no longer there: %v: %s", err, out)
+	}
+	_ = waiting.Wait()
+	if !p.ran() {
+		t.Error("the command did not run after its own user's yes")
+	}
+	err = filepath.Walk(p.home+"/.safeshell", func(path string, fi os.FileInfo, err error) error {
+		if err != nil {
+			return nil // gone meanwhile
+		}
+		if m := fi.Mode(); m&os.ModeSymlink == 0 && m.Perm()&0o077 != 0 && strings.HasPrefix(path, p.home+"/.safeshell/") {
+			t.Errorf("%s has mode %s", strings.TrimPrefix(path, p.home), m)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
