@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,16 +70,14 @@ func (a *app) warnAll(warnings []string) {
 }
 
 func (a *app) encode(v any) error {
-	enc := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
-		if isBrokenPipe(err) {
-			return errBrokenPipe
-		}
 		return err
 	}
-	return nil
+	return a.printf("%s", spool.VisibleJSON(b.Bytes()))
 }
 
 // dashDash drops the -- that ends options.

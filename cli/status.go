@@ -65,7 +65,7 @@ func (c *statusCmd) Run(a *app) error {
 	if caller.Agent != "" {
 		who += " (" + caller.Agent + ")"
 	}
-	if err := a.printf("safeshell %s\nhome:    %s\ncontext: %s\n\n", Version, a.paths.Home, who); err != nil {
+	if err := a.printf("safeshell %s\nhome:    %s\ncontext: %s\n\n", Version, visible(a.paths.Home), visible(who)); err != nil {
 		return err
 	}
 	fs := append(a.checkFiles(), a.checkRules()...)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"safeshell/shims"
+	"safeshell/spool"
 	"safeshell/trash"
 )
 
@@ -139,7 +140,7 @@ func (c *trashListCmd) Run(a *app) error {
 			if err != nil {
 				return err
 			}
-			if err := out.printf("%s\n", b); err != nil {
+			if err := out.printf("%s\n", spool.VisibleJSON(b)); err != nil {
 				return err
 			}
 			continue

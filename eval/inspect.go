@@ -167,7 +167,7 @@ func (r *Rules) Show(dir, name string) (text string, ok bool) {
 		if info.Name != name {
 			continue
 		}
-		fmt.Fprintf(&b, "# %s\n# from %s; action %s; context %s\n", info.Name, info.Source, info.Action, info.Context)
+		fmt.Fprintf(&b, "# %s\n# from %s; action %s; context %s\n", info.Name, oneLine(info.Source), info.Action, info.Context)
 		if info.Disabled != "" {
 			fmt.Fprintf(&b, "# not in force: %s\n", info.Disabled)
 		}
