@@ -28,7 +28,7 @@ func (c *watchCmd) Run(a *app) error {
 	if refuse != "" && !c.Plain {
 		return a.mustBeHuman("the monitor")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	live, err := monitor.Open(ctx, s, spool.OpenJournal(a.paths.Journal))
 	if err != nil {
