@@ -29,7 +29,7 @@ const roundLength = 75 * time.Second
 
 // How many play at once, and in a test beside others.
 var (
-	fullCast  = cast{200, 24, 6}
+	fullCast  = cast{200, 24, 12}
 	shortCast = cast{40, 6, 2}
 )
 
@@ -60,7 +60,7 @@ func playRound(r *run, round int, length time.Duration, gone bool) error {
 	if r.short {
 		cast = shortCast
 	}
-	timeout := []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}[rnd.IntN(3)]
+	timeout := []time.Duration{3 * time.Second, 6 * time.Second, 12 * time.Second}[rnd.IntN(3)]
 	config := fmt.Sprintf("approval: {timeout_seconds: %g, wait_for_monitor_seconds: %d, notify: []}\n", timeout.Seconds(), rnd.IntN(2))
 	s, err := newScene(r, fmt.Sprint("round", round), config)
 	if err != nil {
@@ -137,7 +137,7 @@ func playRound(r *run, round int, length time.Duration, gone bool) error {
 					e.answers = append(e.answers, *a)
 					mu.Unlock()
 				}
-				pause(stay, ms(rnd, 400))
+				pause(stay, ms(rnd, 200))
 			}
 		})
 	}

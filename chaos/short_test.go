@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -75,6 +76,16 @@ func TestMonitorEndsAtSignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	litter := filepath.Join(s.home, "cache", ".new-1") // of a process that was killed long ago
+	long := time.Now().Add(-24 * time.Hour)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(litter), 0o700), os.WriteFile(litter, nil, 0o600), os.Chtimes(litter, long, long)); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if _, err := os.Stat(litter); err == nil {
+			t.Errorf("no monitor swept %s", litter)
+		}
+	}()
 	rnd := r.rnd("test")
 	for i, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 		args := []string{"watch"}

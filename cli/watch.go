@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"safeshell/config"
 	"safeshell/monitor"
 	"safeshell/spool"
 	"safeshell/trash"
@@ -35,7 +36,10 @@ func (c *watchCmd) Run(a *app) error {
 		return err
 	}
 	defer live.Close()
-	go a.cleanTrash()
+	go func() {
+		config.SweepUnfinished(time.Now(), a.paths.Cache, a.paths.Trust, a.paths.Grants)
+		a.cleanTrash()
+	}()
 	return monitor.Run(ctx, monitor.Options{
 		Source: live, In: os.Stdin, Out: os.Stdout, Getenv: a.getenv, Notify: a.g.Config().Approval.Notify,
 		Plain: c.Plain, Refuse: refuse, Version: Version, Spool: s.Dir(),

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -74,3 +76,7 @@ func ttyName(dev uint64) string {
 	}
 	return ""
 }
+
+// dieWithUs has the kernel kill cmd when the calling thread ends, which must
+// live as long as cmd is meant to: lock it.
+func dieWithUs(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

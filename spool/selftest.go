@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,6 +36,8 @@ func (s *Spool) selfTest(path string) error {
 	if err := flock(owner, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return err
 	}
+	runtime.LockOSThread() // for dieWithUs
+	defer runtime.UnlockOSThread()
 	end := owner.Close // without another process: ours lets go
 	if child := sleeper(owner); child != nil {
 		owner.Close() // the child's copy keeps the lock
@@ -61,12 +64,14 @@ func (s *Spool) selfTest(path string) error {
 }
 
 // sleeper starts a process that does nothing but keep f open for a minute; nil
-// if there is no such program. Nothing but a kill or that minute ends it.
+// if there is no such program. It dies with us where the system can do that;
+// elsewhere nothing but a kill or that minute ends it.
 func sleeper(f *os.File) *exec.Cmd {
 	for _, sleep := range []string{"/bin/sleep", "/usr/bin/sleep"} {
 		cmd := exec.Command(sleep, "60")
 		cmd.Env = []string{}
 		cmd.ExtraFiles = []*os.File{f}
+		dieWithUs(cmd)
 		if cmd.Start() == nil {
 			return cmd
 		}
