@@ -183,13 +183,13 @@ func TestGCSparesTheLiving(t *testing.T) {
 // the tested file.
 func TestSelfTestKilled(t *testing.T) {
 	s := newSpool(t)
-	for i := range 40 {
+	for i := range 16 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = []string{roleVar + "=monitor", "SPOOL_TEST_DIR=" + s.Dir()}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(10 * time.Second); len(listing(t, s, "tmp")) == 0 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(300 * time.Millisecond); len(listing(t, s, "tmp")) == 0 && time.Now().Before(deadline); {
 			time.Sleep(100 * time.Microsecond)
 		}
 		time.Sleep(time.Duration(i%8) * 300 * time.Microsecond)
