@@ -214,3 +214,30 @@ func TestSelfTestKilled(t *testing.T) {
 		}
 	}
 }
+
+// A self-test whose file is removed under it says nothing about locks.
+func TestSelfTestFileRemoved(t *testing.T) {
+	s := newSpool(t)
+	stop, done := make(chan bool), make(chan bool)
+	go func() {
+		defer close(done)
+		for removed := 0; removed < 3; { // of the five tries
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			entries, _ := os.ReadDir(s.path("tmp"))
+			for _, e := range entries {
+				if os.Remove(s.path("tmp", e.Name())) == nil {
+					removed++
+				}
+			}
+		}
+	}()
+	if err := s.SelfTest(); err != nil {
+		t.Error(err)
+	}
+	close(stop)
+	<-done
+}
