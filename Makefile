@@ -16,7 +16,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare clean tools clients landlock
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock
 
 all: build
 
@@ -70,6 +70,12 @@ bench: build
 
 bench-compare:
 	$(GO) run ./bench -compare $(A) $(B)
+
+# Faults and load, as a table of what was tried and what broke (nothing, else it
+# fails): CHAOSFLAGS="-seed 7 -duration 5m", or -list for the rows.
+chaos: tools build
+	$(GO) build -o bin/chaos ./chaos
+	./bin/chaos -binary $(abspath $(BIN)) $(CHAOSFLAGS)
 
 lint: build
 	@./.ci/lint

@@ -118,8 +118,8 @@ func (s *scene) watch(ctx context.Context, rnd *rand.Rand, l monitorLife) error 
 		_ = t.c.Process.Kill()
 		s.r.count("monitors stopped, then killed", 1)
 	case syscall.SIGTERM:
-		kill := time.AfterFunc(20*time.Second, func() {
-			s.r.violate("a monitor did not end within 20 s of SIGTERM")
+		kill := time.AfterFunc(40*time.Second, func() {
+			s.r.violate("a monitor (%v) did not end within 40 s of SIGTERM", args)
 			_ = t.c.Process.Kill()
 		})
 		defer kill.Stop()
@@ -170,7 +170,7 @@ func (h *human) read(b []byte) {
 			h.said++
 		}
 		if m := asksLine.FindSubmatch(line); m != nil && h.rnd.IntN(3) > 0 { // others never answer
-			h.plan(string(m[1]), 550*time.Millisecond+ms(h.rnd, 2500))
+			h.plan(string(m[1]), 550*time.Millisecond+ms(h.rnd, 1200))
 		} else if m := againLine.FindSubmatch(line); m != nil {
 			h.plan(string(m[2])+string(m[3]), 600*time.Millisecond)
 		} else if keptWords.Match(line) && len(h.todo) > 0 && h.rnd.IntN(2) == 0 {

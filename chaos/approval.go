@@ -27,12 +27,13 @@ var spoolGoneRow = row{
 // spool may forget what happened in it.
 const roundLength = 75 * time.Second
 
-// How many play at once.
-const (
-	requesters = 200
-	monitors   = 24
-	answerers  = 6
+// How many play at once, and in a test beside others.
+var (
+	fullCast  = cast{200, 24, 12}
+	shortCast = cast{40, 6, 2}
 )
+
+type cast struct{ requesters, monitors, answerers int }
 
 // approvals plays round after round.
 func approvals(r *run, gone bool) error {
@@ -55,8 +56,11 @@ func approvals(r *run, gone bool) error {
 }
 
 func playRound(r *run, round int, length time.Duration, gone bool) error {
-	rnd := r.rnd("round", round)
-	timeout := []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}[rnd.IntN(3)]
+	rnd, cast := r.rnd("round", round), fullCast
+	if r.short {
+		cast = shortCast
+	}
+	timeout := []time.Duration{3 * time.Second, 6 * time.Second, 12 * time.Second}[rnd.IntN(3)]
 	config := fmt.Sprintf("approval: {timeout_seconds: %g, wait_for_monitor_seconds: %d, notify: []}\n", timeout.Seconds(), rnd.IntN(2))
 	s, err := newScene(r, fmt.Sprint("round", round), config)
 	if err != nil {
@@ -82,7 +86,7 @@ func playRound(r *run, round int, length time.Duration, gone bool) error {
 	}
 	var n atomic.Int64
 	var askers, others sync.WaitGroup
-	for i := range requesters {
+	for i := range cast.requesters {
 		askers.Go(func() {
 			rnd := r.rnd("requester", round, i)
 			pause(ctx, ms(rnd, 1500))
@@ -103,8 +107,8 @@ func playRound(r *run, round int, length time.Duration, gone bool) error {
 	// Monitors stay until the last requester has ended: none waits for long.
 	stay, leave := context.WithCancel(r.ctx)
 	defer leave()
-	crowd := newCrowd(stay, r.rnd("crowd", round))
-	for i := range monitors {
+	crowd := newCrowd(stay, r.rnd("crowd", round), cast.monitors)
+	for i := range cast.monitors {
 		others.Go(func() {
 			rnd := r.rnd("monitor", round, i)
 			for stay.Err() == nil {
@@ -119,7 +123,7 @@ func playRound(r *run, round int, length time.Duration, gone bool) error {
 			}
 		})
 	}
-	for i := range answerers {
+	for i := range cast.answerers {
 		others.Go(func() {
 			rnd := r.rnd("answerer", round, i)
 			for stay.Err() == nil {
@@ -133,7 +137,7 @@ func playRound(r *run, round int, length time.Duration, gone bool) error {
 					e.answers = append(e.answers, *a)
 					mu.Unlock()
 				}
-				pause(stay, ms(rnd, 400))
+				pause(stay, ms(rnd, 200))
 			}
 		})
 	}
@@ -171,12 +175,12 @@ type crowd struct {
 	phase context.Context
 }
 
-func newCrowd(ctx context.Context, rnd *rand.Rand) *crowd {
+func newCrowd(ctx context.Context, rnd *rand.Rand, all int) *crowd {
 	c := &crowd{}
 	next := func() context.CancelFunc {
 		phase, cancel := context.WithCancel(ctx)
 		c.mu.Lock()
-		c.limit, c.phase = []int{0, 1, 3, monitors / 2, monitors, monitors}[rnd.IntN(6)], phase
+		c.limit, c.phase = []int{0, 1, 3, all / 2, all / 2, all}[rnd.IntN(6)], phase
 		c.mu.Unlock()
 		return cancel
 	}
@@ -184,9 +188,6 @@ func newCrowd(ctx context.Context, rnd *rand.Rand) *crowd {
 	go func() {
 		for ctx.Err() == nil {
 			length := time.Second + ms(rnd, 9000)
-			if c.limit == 0 {
-				length /= 3
-			}
 			pause(ctx, length)
 			cancel()
 			cancel = next()

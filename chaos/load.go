@@ -49,7 +49,7 @@ func newLoad(r *run, fill bool) (*load, error) {
 	}
 	l := &load{scene: s, want: map[string]string{}, runs: map[string]bool{}}
 	if fill {
-		if err := os.Mkdir(filepath.Dir(s.journal()), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Dir(s.journal()), 0o700); err != nil {
 			return nil, err
 		}
 		line := `{"v":1,"time":"2026-01-01T00:00:00Z","kind":"note","action":"filler","reason":"` + strings.Repeat("x", 3800) + "\"}\n"
@@ -243,7 +243,7 @@ func steadyRate(r *run) error {
 	}
 	warm(l, m)
 	files := map[int]map[string]int{follow.Process.Pid: descriptors(follow.Process.Pid), m.c.Process.Pid: descriptors(m.c.Process.Pid)}
-	length := max(r.duration, 3*time.Second)
+	length := max(r.duration, 2*time.Second)
 	start := time.Now()
 	var all sync.WaitGroup
 	slots := make(chan bool, room(1000))

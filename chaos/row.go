@@ -34,6 +34,7 @@ type run struct {
 	work     string // a scratch directory of its own
 	seed     uint64
 	duration time.Duration
+	short    bool // a test beside others: fewer actors
 
 	mu         sync.Mutex
 	tries      int

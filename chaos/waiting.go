@@ -43,7 +43,10 @@ func manyWaiting(r *run) error {
 	}
 	warm(l, m)
 	files := descriptors(m.c.Process.Pid)
-	n := room(500)
+	n, look := room(500), 4*time.Second
+	if r.short {
+		n, look = room(150), time.Second
+	}
 	var all sync.WaitGroup
 	var pids []int
 	for i := range n {
@@ -82,7 +85,7 @@ func manyWaiting(r *run) error {
 		most = max(most, peak(pid))
 	}
 	l.memory("a shim that waits", most)
-	r.note("monitor with %d waiting: %s", len(waiting), <-responsive(r.ctx, m, 4*time.Second))
+	r.note("monitor with %d waiting: %s", len(waiting), <-responsive(r.ctx, m, look))
 	start := time.Now()
 	for _, p := range waiting { // as another monitor would
 		i, _ := strconv.Atoi(strings.TrimPrefix(last(strings.Join(p.Argv, " ")), "wait"))
@@ -153,7 +156,7 @@ func (l *load) measure() error {
 		if err := json.Unmarshal(out, &most); err != nil {
 			return err
 		}
-		l.memory(fmt.Sprintf("%s (its starter: %.1f)", what, float64(most.Own)/1024), most.Most)
+		l.memory(fmt.Sprintf("%s (its starter: %.1f MB)", what, float64(most.Own)/1024), most.Most)
 	}
 	return nil
 }
@@ -161,7 +164,6 @@ func (l *load) measure() error {
 // measureMemory runs argv some times and prints the largest resident set, and
 // its own, below which nothing can be seen.
 func measureMemory(argv []string) int {
-	var ru syscall.Rusage
 	most := 0
 	for range 20 {
 		c := exec.Command(argv[0], argv[1:]...)
@@ -171,10 +173,7 @@ func measureMemory(argv []string) int {
 		}
 		most = max(most, int(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss))
 	}
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {
-		return 1
-	}
-	_ = json.NewEncoder(os.Stdout).Encode(map[string]int{"Own": int(ru.Maxrss), "Most": most})
+	_ = json.NewEncoder(os.Stdout).Encode(map[string]int{"Own": peak(os.Getpid()), "Most": most})
 	return 0
 }
 

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -98,3 +100,7 @@ func random(b []byte) {
 		}
 	}
 }
+
+// dieWithUs has the kernel kill cmd when the calling thread ends, which must
+// live as long as cmd is meant to: lock it.
+func dieWithUs(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

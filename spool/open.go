@@ -22,6 +22,9 @@ type Spool struct {
 	uid       int
 	monitorID atomic.Pointer[string] // set by Watch, stands in decisions
 
+	endedMu   sync.Mutex
+	endedSeen map[string]*Pending // of the last look at done/; nil: without a decision
+
 	// What tests replace.
 	wall       func() time.Time
 	boot       func() time.Duration
