@@ -60,6 +60,9 @@ func playRound(r *run, round int, length time.Duration, gone bool) error {
 	if r.short {
 		cast = shortCast
 	}
+	if r.noCommandLine {
+		cast.answerers = 0
+	}
 	timeout := []time.Duration{3 * time.Second, 6 * time.Second, 12 * time.Second}[rnd.IntN(3)]
 	config := fmt.Sprintf("approval: {timeout_seconds: %g, wait_for_monitor_seconds: %d, notify: []}\n", timeout.Seconds(), rnd.IntN(2))
 	s, err := newScene(r, fmt.Sprint("round", round), config)

@@ -196,6 +196,9 @@ func crowdOfShims(r *run) error {
 		return err
 	}
 	total := 1000
+	if r.short {
+		total = 300
+	}
 	batch := room(total)
 	for from := 0; from < total && r.ctx.Err() == nil; from += batch {
 		pr, pw, err := os.Pipe()

@@ -35,6 +35,8 @@ type run struct {
 	seed     uint64
 	duration time.Duration
 	short    bool // a test beside others: fewer actors
+	// noCommandLine: nobody answers with approve and deny, only monitors do.
+	noCommandLine bool
 
 	mu         sync.Mutex
 	tries      int
