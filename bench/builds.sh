@@ -128,7 +128,7 @@ way() { # PROJECT WAY
   t0=$(date +%s%N)
   # The time that counts is that of the processors: the clock's depends on who
   # else is at work.
-  { TIMEFORMAT='%U %S' && time (cd "$dir" && setsid -w env -i "${vars[@]}" timeout 3600 "${run[@]}" "${!steps}") </dev/null >"$log" 2>&1; } 2>"$log.cpu" || code=$?
+  { TIMEFORMAT='%U %S' && time { (cd "$dir" && setsid -w env -i "${vars[@]}" timeout 3600 "${run[@]}" "${!steps}") </dev/null >"$log" 2>&1; }; } 2>"$log.cpu" || code=$?
   awk '{ printf "%d\n", ($1 + $2) * 1000 }' "$log.cpu" >"$log.cpums"
   t1=$(date +%s%N)
   echo "$code" >"$log.code"
