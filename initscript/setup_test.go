@@ -438,3 +438,31 @@ func TestUnwritableDir(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// A start-up file that cannot be read may hold the block: undo says so, and what
+// the block calls stays.
+func TestUndoUnreadable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	s := newSandbox(t, "plain")
+	build(t, s, map[string]string{".bashrc": "A=1\n"})
+	e := testEnv(nil, "bash")
+	_, err := Apply(e, s.p)
+	must(t, err)
+	rc := filepath.Join(s.p.UserHome, ".bashrc")
+	must(t, os.Chmod(rc, 0))
+	t.Cleanup(func() { _ = os.Chmod(rc, 0o644) })
+	undone, err := Undo(e, s.p)
+	must(t, err)
+	if !slices.ContainsFunc(undone, func(c Change) bool { return c.File == rc && c.Kind == Skip && c.Note != "" }) {
+		t.Errorf("%+v", undone)
+	}
+	must(t, os.Chmod(rc, 0o644))
+	if _, err := Undo(e, s.p); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(rc); err != nil || string(got) != "A=1\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
