@@ -34,7 +34,7 @@ func (c *watchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer live.Close()
+	defer func() { _ = live.Close() }()
 	go a.cleanTrash()
 	return monitor.Run(ctx, monitor.Options{
 		Source: live, In: os.Stdin, Out: os.Stdout, Getenv: a.getenv, Notify: a.g.Config().Approval.Notify,
