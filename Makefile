@@ -16,18 +16,22 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare clean tools
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock
 
 all: build
 
 # The binary is lean where it counts: a shim links no monitor and no command line
 # grammar. Those are a second program, which the binary carries and runs from
-# memory (linux; elsewhere everything is linked together).
+# memory (linux; elsewhere everything is linked together). The lean program is
+# built in a workspace where libraries compile their regular expressions when they
+# use them, not at the start of every process.
+LAZY := bin/lazy
 build:
 	@mkdir -p $(dir $(BIN))
 ifeq ($(GOOS),linux)
+	@GOFLAGS= $(GO) run ./program/lazy $(LAZY)
 	$(GO) build -trimpath -ldflags '-s -w -X safeshell/cli.Version=$(VERSION)' -o program/safeshell-whole ./program/whole
-	$(GO) build -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
+	GOWORK=$(abspath $(LAZY))/go.work $(GO) build -mod=readonly -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
 else
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
 endif
@@ -47,7 +51,15 @@ demo: tools build
 
 test: tools build
 	$(GO) vet ./...
-	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test ./...
+	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(if $(COVER),./.ci/cover,$(GO) test ./...)
+
+# The hooks against the real agents: installs those with npm into CLIENTS (once;
+# remove the directory to update them) and drives them with a fake model. Needs
+# npm and its registry, no model and no account.
+CLIENTS ?= bin/clients
+clients: build
+	@test -d $(CLIENTS)/node_modules || ./.ci/clients $(CLIENTS)
+	SAFESHELL_TEST_CLIENTS=$(abspath $(CLIENTS)) SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -v ./agents/clienttest
 
 # Figures beside their limits; BENCHFLAGS="-entries 100000 -tree 100000" for the
 # full sizes. make bench-compare A=before.json B=after.json holds two side by side.
@@ -59,13 +71,24 @@ bench: build
 bench-compare:
 	$(GO) run ./bench -compare $(A) $(B)
 
+# Faults and load, as a table of what was tried and what broke (nothing, else it
+# fails): CHAOSFLAGS="-seed 7 -duration 5m", or -list for the rows.
+chaos: tools build
+	$(GO) build -o bin/chaos ./chaos
+	./bin/chaos -binary $(abspath $(BIN)) $(CHAOSFLAGS)
+
 lint: build
 	@./.ci/lint
 
+# Not part of test: boots a kernel in qemu, KERNEL=/path/to/vmlinuz, and runs the
+# tests of Landlock there; for machines whose own kernel has none, or another.
+landlock:
+	./permit/landlocktest/run.sh
+
 # Statement coverage of every test together; fails below the limit for what
 # guards files and answers.
-cover: tools build
-	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) ./.ci/cover
+cover:
+	@$(MAKE) test COVER=1
 
 # The race detector needs cgo; the tests run in their short form.
 race: build

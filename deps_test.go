@@ -27,6 +27,8 @@ var forbiddenOnHotPath = map[string]string{
 	"crypto/tls":                      "large, and nothing here speaks it",
 	"log/slog":                        "messages are written as they are",
 	"net/http":                        "large, and nothing here speaks it",
+	"crypto/rand":                     "a generator of its own, and big numbers; the kernel's will do",
+	"net/netip":                       "its start: 0.04 floors (net/url brings it)",
 	"testing":                         "test code in the program",
 }
 

@@ -56,6 +56,10 @@ func TestHotPathSystemCalls(t *testing.T) {
 	}
 	run(home, "git", "init", "-q", "-b", "feature", repo)
 	run(home, binary, "refresh", "--quiet")
+	event := filepath.Join(home, "event.json")
+	if err := os.WriteFile(event, []byte(`{"session_id":"b","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls -la"},"cwd":"/"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	shim := func(name string) string { return filepath.Join(dir, "shims", name) }
 
 	for _, c := range []struct {
@@ -63,11 +67,14 @@ func TestHotPathSystemCalls(t *testing.T) {
 		argv  []string
 		opens int
 	}{
-		// Beside these the Go runtime opens up to eight files of /proc and /sys.
-		{"a rule that does not match", []string{shim("true")}, 12},
-		{"git, repository rules", []string{shim("git"), "status"}, 20},
-		{"two conditions", []string{shim("git"), "commit", "--dry-run"}, 24},
-		{"safeshell -c", []string{binary, "-c", "true"}, 20},
+		// Compiled rules of the user and of the repository, and the journal.
+		{"a rule that does not match", []string{shim("true")}, 3},
+		// And .git/HEAD or the like.
+		{"git, repository rules", []string{shim("git"), "status"}, 4},
+		// And config.yaml's copy, .git/HEAD and what leads there.
+		{"two conditions", []string{shim("git"), "commit", "--dry-run"}, 8},
+		{"safeshell -c", []string{binary, "-c", "true"}, 4},
+		{"hook", []string{"sh", "-c", `exec "$1" hook claude-code <"$2"`, "sh", binary, event}, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := func() string {
@@ -92,6 +99,9 @@ func TestHotPathSystemCalls(t *testing.T) {
 				trace = run()
 			}
 			before := ours(trace)
+			if before == "" {
+				t.Fatalf("the trace has no start of safeshell:\n%s", trace)
+			}
 			opens := 0
 			for line := range strings.Lines(before) {
 				switch {
@@ -99,6 +109,8 @@ func TestHotPathSystemCalls(t *testing.T) {
 					t.Errorf("reads YAML: %s", line)
 				case strings.Contains(line, "clone") && !strings.Contains(line, "CLONE_THREAD"), strings.Contains(line, "fork("):
 					t.Errorf("starts a process: %s", line)
+				case strings.Contains(line, `"/sys/`), strings.Contains(line, "/proc/self/cgroup"), strings.Contains(line, "/proc/self/mountinfo"):
+					// The Go runtime's.
 				case strings.Contains(line, "open") && !strings.Contains(line, "resumed"):
 					opens++
 				}
@@ -112,12 +124,19 @@ func TestHotPathSystemCalls(t *testing.T) {
 }
 
 // ours is the part of a trace from safeshell's start to the exec of the real
-// command.
+// command, or to the end.
 func ours(trace string) string {
-	_, rest, ok := strings.Cut(trace, "execve(")
-	if !ok {
-		return trace
+	for {
+		_, rest, ok := strings.Cut(trace, "execve(")
+		if !ok {
+			return ""
+		}
+		before, _, more := strings.Cut(rest, "execve(")
+		// The shell in front of a hook, which opens the event for it.
+		if more && strings.HasPrefix(rest, `"/`) && strings.HasPrefix(filepath.Base(rest[1:1+strings.IndexByte(rest[1:], '"')]), "sh") {
+			trace = rest
+			continue
+		}
+		return before
 	}
-	before, _, _ := strings.Cut(rest, "execve(")
-	return before
 }

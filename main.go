@@ -13,6 +13,7 @@ import (
 )
 
 func main() {
+	shims.Begin()
 	p := shims.Process{
 		Argv: os.Args, Environ: os.Environ(), Identity: shims.Identify(os.Args),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

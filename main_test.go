@@ -124,6 +124,9 @@ func TestScripts(t *testing.T) {
 			"monitor":     cmdMonitor,
 			"code":        cmdCode,
 			"octal":       cmdOctal,
+			"plain":       cmdPlain,
+			"hostile":     cmdHostile,
+			"screen":      cmdScreen,
 			"mcp":         cmdMCP,
 			"deno":        cmdDeno,
 		},
@@ -195,7 +198,7 @@ func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, k := range []string{"HOME", "PATH", "WORK", "TMPDIR", "LC_ALL", "SAFESHELL_HOME", "SAFESHELL_CONTEXT", "SAFESHELL_SPOOL",
 		"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "GIT_CONFIG_NOSYSTEM", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL",
-		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "XDG_DATA_HOME", "NO_COLOR"} {
+		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "XDG_DATA_HOME", "NO_COLOR", "AI_AGENT"} {
 		if v := ts.Getenv(k); v != "" {
 			env = append(env, k+"="+v)
 		}

@@ -60,6 +60,8 @@ var transparentCalls = map[string]string{
 	"umask and limits":      `umask 027; ulimit -n 200; ulimit -c 0; rec a`,
 	"long argument":         `rec "$(printf '%0100000d' 0)"`,
 	"200 KB of arguments":   `rec $(seq 1 33000) | sha256sum`,
+	"own processor count":   `export GOMAXPROCS=7; rec a`,
+	"no processor count":    `unset GOMAXPROCS; rec a`,
 	"large environment":     `export BIG=$(printf '%050000d' 0); rec a | sha256sum`,
 	"xargs":                 `printf 'a\0b c\0' | xargs -0 rec`,
 	"find -exec":            `touch f; find . -name f -exec rec {} +`,

@@ -13,6 +13,8 @@ type Call struct {
 	// Lines are shell texts to be judged (Cline sends several). Empty when the
 	// tool runs no command.
 	Lines []string
+	// PowerShell: the tool says that this shell reads the Lines.
+	PowerShell bool
 	// Files are paths that a file tool would read or write.
 	Files []FileAccess
 	// Deadline is how long a human may be waited for, safely below the agent's

@@ -13,6 +13,7 @@ type claudeForm struct {
 	dirKeys  []string               // keys of the input that change the directory
 	asks     bool
 	rewrites bool
+	skills   bool // texts with commands in them are loaded by the tool Skill
 }
 
 func claudeShell(tool string) bool {
@@ -23,7 +24,9 @@ func claudeShell(tool string) bool {
 	return false
 }
 
-func claudeCode() protocol { return claudeForm{shell: claudeShell, asks: true, rewrites: true} }
+func claudeCode() protocol {
+	return claudeForm{shell: claudeShell, asks: true, rewrites: true, skills: true}
+}
 
 func (p claudeForm) read(e *event) request {
 	r := request{
@@ -43,6 +46,9 @@ func (p claudeForm) read(e *event) request {
 		e.fail("%w: it has no tool_name", errNotAnEvent)
 		return r
 	}
+	if r.tool == "Skill" && p.skills {
+		return p.skill(e, r)
+	}
 	shell := p.shell(r.tool)
 	if !e.ours(&r, shell) {
 		return r
@@ -52,6 +58,20 @@ func (p claudeForm) read(e *event) request {
 	// dontAsk turns every question into a refusal that does not say why.
 	r.ask = p.asks && e.str(e.root, "permission_mode") != "dontAsk"
 	r.write = shell && p.rewrites
+	return r
+}
+
+// skill judges what loading a skill runs by itself; a replacement has no place.
+func (p claudeForm) skill(e *event, r request) request {
+	r.call.Dir = e.dir(e.str(e.root, "cwd"), "")
+	name, _ := r.args.get("skill").text()
+	args, _ := r.args.get("args").text()
+	for _, l := range e.skillLines(r.call.Dir, name, args) {
+		e.line(&r, l)
+	}
+	r.skip = len(r.call.Lines) == 0
+	r.call.Session = e.first(e.root, "session_id", "sessionId")
+	r.ask = p.asks && e.str(e.root, "permission_mode") != "dontAsk"
 	return r
 }
 

@@ -1,6 +1,9 @@
 package agents
 
-import "strings"
+import (
+	"runtime"
+	"strings"
+)
 
 // clineForm is Cline's protocol, in its command line (several commands, which
 // can be overridden) and in VS Code (one command, cancel only). Exit codes and
@@ -127,10 +130,25 @@ func clineCancel(msg string) reply {
 }
 
 func (p clineForm) deny(e *event, r request, msg string) reply {
+	if r.call.Agent == "cline" && len(r.paths) > 0 && len(r.call.Lines) == 0 && runtime.GOOS != "windows" {
+		return clineNowhere(e, r, msg)
+	}
 	if !r.write {
 		return clineCancel(msg)
 	}
 	return p.override(e, r, []string{"printf '%s\\n' " + shellQuote(msg) + " >&2; exit 126"})
+}
+
+// clineNowhere sends a file tool to a path that no file can have, and that says
+// why: the model reads it in the tool's error. Cancelling would end the whole
+// run, with the reason read by nobody.
+func clineNowhere(e *event, r request, msg string) reply {
+	msg = strings.Join(strings.Fields(strings.ReplaceAll(msg, "/", "\u2215")), " ")
+	parts := make([]edit, 0, len(r.paths))
+	for _, n := range r.paths {
+		parts = append(parts, edit{off: n.start, old: string(n.raw(e.src)), with: quoteJSON("/dev/null/" + clip(msg, 1500))})
+	}
+	return jsonReply(`{"overrideInput":` + splice(e.src, r.args, parts) + `}`)
 }
 
 func (p clineForm) rewrite(e *event, r request, lines []string) (reply, bool) {

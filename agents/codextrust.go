@@ -47,6 +47,24 @@ func (env Env) codexConfig(a Agent) (string, error) {
 	return filepath.Join(filepath.Dir(hooks), "config.toml"), nil
 }
 
+// codexHasHooks says whether config.toml holds hooks, and not only their trust.
+func codexHasHooks(path string) bool {
+	data, found, err := readConfig(path)
+	if err != nil || !found {
+		return false
+	}
+	items, serr := parseTOML(data)
+	if serr != nil {
+		return false
+	}
+	for _, it := range items {
+		if it.header && len(it.keys) > 1 && it.keys[0] == "hooks" && it.keys[1] != "state" {
+			return true
+		}
+	}
+	return false
+}
+
 // codexEntry returns our hook in hooks.json, or nil.
 func (env Env) codexEntry(a Agent, project bool) (*entry, error) {
 	file := a.UserFile

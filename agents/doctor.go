@@ -80,6 +80,7 @@ func Doctor(env Env, a Agent) []Finding {
 		d.bothEvents(hooks)
 	}
 	d.switches(hooks)
+	d.shellPath()
 	if sound > 0 {
 		d.findings = append(d.findings, Probe(env, a)...)
 	}
@@ -106,6 +107,9 @@ func (d *doctor) version() {
 		dir := d.env.Home
 		r, err := d.env.runLimited([]string{path, "--version"}, dir, "", versionTime)
 		v := version(r.stdout)
+		if v == "" {
+			v = version(r.stderr) // Pi tells it there
+		}
 		if err != nil || v == "" {
 			d.add(Warn, "", "%s does not tell its version (%s --version)", d.a.Display, path)
 			return

@@ -16,9 +16,13 @@ type Env struct {
 	Home       string          // the user's home directory, absolute
 	ProjectDir string          // the project, absolute; empty outside of one
 	LookPath   func(string) (string, error)
-	Root       string        // in front of system-wide files such as /etc/codex; empty: /
-	Binary     string        // this program, absolute
-	Approval   time.Duration // how long a person may take to answer; 0: 300 s
+	Root       string // in front of system-wide files such as /etc/codex; empty: /
+	Binary     string // this program, absolute
+	// Shims is the directory of the shims, and Shadowed tells for a PATH which of
+	// them something else comes before; empty: Doctor does not look at PATH.
+	Shims    string
+	Shadowed func(dir, path string) map[string]string
+	Approval time.Duration // how long a person may take to answer; 0: 300 s
 }
 
 func (env Env) getenv(k string) string {

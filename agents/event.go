@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -28,6 +28,7 @@ type request struct {
 	tool  string  // the tool's name as sent
 	args  *node   // the tool's input
 	cmds  []*node // the strings inside args that hold the command
+	paths []*node // the strings inside args that name a tool's files
 	ask   bool    // a question would reach a person
 	write bool    // a replaced command would be run
 }
@@ -144,9 +145,7 @@ func (e *event) replaced(r request, line string) string {
 // the path means is for the rules to find out.
 func (e *event) abs(dir, p string) string {
 	if strings.HasPrefix(p, "file://") {
-		if u, err := url.Parse(p); err == nil && u.Path != "" {
-			p = u.Path
-		}
+		p = fileURL(p)
 	}
 	if home := e.getenv("HOME"); filepath.IsAbs(home) {
 		if p == "~" {
@@ -160,6 +159,35 @@ func (e *event) abs(dir, p string) string {
 		return p
 	}
 	return strings.TrimSuffix(dir, "/") + "/" + p
+}
+
+// fileURL returns the path of a file URL; the URL itself when it has none or is
+// not valid. (net/url would cost every shim the start of net/netip.)
+func fileURL(u string) string {
+	rest := u[len("file://"):]
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	i := strings.IndexByte(rest, '/')
+	if i < 0 {
+		return u
+	}
+	path := make([]byte, 0, len(rest))
+	for rest = rest[i:]; rest != ""; rest = rest[1:] {
+		c := rest[0]
+		if c == '%' {
+			if len(rest) < 3 {
+				return u
+			}
+			n, err := strconv.ParseUint(rest[1:3], 16, 8)
+			if err != nil {
+				return u
+			}
+			c, rest = byte(n), rest[2:]
+		}
+		path = append(path, c)
+	}
+	return string(path)
 }
 
 var errNotAnEvent = errors.New("this is JSON, but not a hook event")

@@ -16,7 +16,7 @@ const maxConfig = 8 << 20
 
 // readConfig reads a configuration file; missing is told by found.
 func readConfig(path string) (data []byte, found bool, err error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is refused below, not waited for
 	if errors.Is(err, fs.ErrNotExist) {
 		if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
 			return nil, false, fmt.Errorf("%s is a symbolic link to nothing; remove it or make its target", path)

@@ -241,7 +241,11 @@ func hearCline(r reply) heard {
 				return heard{kind: Deny, text: s}
 			}
 		}
-		return heard{kind: Rewrite, text: string(in.raw(doc.src))}
+		raw := string(in.raw(doc.src))
+		if strings.Contains(raw, `"/dev/null/`) {
+			return heard{kind: Deny, text: raw}
+		}
+		return heard{kind: Rewrite, text: raw}
 	}
 	return heard{why: "the answer neither cancels nor overrides"}
 }

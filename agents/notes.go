@@ -24,6 +24,9 @@ func notes(env Env, a Agent, o InstallOptions, plans []*plan) []string {
 		if !o.TrustCodex {
 			out = append(out, "Codex skips the hook without a word until you accept it: run /hooks in Codex, or: safeshell agents install codex --trust-codex")
 		}
+		if path, err := env.codexConfig(a); err == nil && codexHasHooks(path) {
+			out = append(out, path+" holds hooks too: Codex runs those of both files, and warns at each start")
+		}
 		if o.Project {
 			out = append(out, "Codex runs a project's hooks only where config.toml has [projects.\"…\"] trust_level = \"trusted\"")
 		}

@@ -112,6 +112,7 @@ func (s *server) answer() reply {
 	}
 	r.call.Agent = real
 	r.call.Deadline = waitFor(limit)
+	r.write = r.write && !r.call.PowerShell // the replacement is written for another shell
 	r.call.CanAsk, r.call.CanRewrite = r.ask, r.write
 	out, err := s.judge(r.call, limit)
 	if err != nil {

@@ -139,6 +139,9 @@ func callText(c *Call) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "agent: %s\nsession: %s\ndir: %s\nwait: %s\n", c.Agent, c.Session, c.Dir, c.Deadline)
 	fmt.Fprintf(&b, "can: ask=%v rewrite=%v\n", c.CanAsk, c.CanRewrite)
+	if c.PowerShell {
+		b.WriteString("shell: powershell\n")
+	}
 	for _, l := range c.Lines {
 		fmt.Fprintf(&b, "line: %q\n", l)
 	}

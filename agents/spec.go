@@ -53,6 +53,13 @@ func hookCommand(a Agent, bin string, limit time.Duration) string {
 	return strings.Join(words, " ")
 }
 
+// failClosed makes a shell turn a hook that is missing or crashes into exit 2
+// with a text, for agents that run a command after any other failure.
+func failClosed(a Agent, command string) string {
+	return command + ` || { [ $? -eq 2 ] || echo ` +
+		shellQuote("[SafeShell] BLOCKED: the hook failed. Tell the user to run: safeshell agents doctor "+a.Name) + ` >&2; exit 2; }`
+}
+
 // limitFor is the time limit to configure.
 func limitFor(a Agent, o InstallOptions) time.Duration {
 	if a.FixedTimeout || o.TimeoutSeconds <= 0 {
@@ -80,6 +87,7 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 	}
 	bin, limit := o.Binary, limitFor(a, o)
 	cmd := quoteJSON(hookCommand(a, bin, limit))
+	closed := quoteJSON(failClosed(a, hookCommand(a, bin, limit)))
 	args := quoteList(hookArgs(a, limit))
 	match := quoteJSON(a.Matcher)
 	secs := strconv.Itoa(int(limit / time.Second))
@@ -102,7 +110,7 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 	case "codex":
 		// Last: Codex names trusted hooks by their index, and ours must not
 		// move those of the user. All hooks run at once, so the order is free.
-		add(nested(match, `{"type":"command","command":`+cmd+`,"timeout":`+secs+`,"statusMessage":"safeshell"}`),
+		add(nested(match, `{"type":"command","command":`+closed+`,"timeout":`+secs+`,"statusMessage":"safeshell"}`),
 			false, "hooks", "PreToolUse")
 	case "copilot":
 		t.keys = [][2]string{{"version", "1"}}
@@ -115,18 +123,18 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 		add(`{"command":`+cmd+`,"timeout":`+secs+`,"failClosed":true}`, true, "hooks", "beforeShellExecution")
 		add(`{"command":`+cmd+`,"matcher":`+match+`,"timeout":`+secs+`,"failClosed":true}`, true, "hooks", "preToolUse")
 	case "gemini":
-		add(nested(match, `{"type":"command","name":"safeshell","command":`+cmd+`,"timeout":`+millis+`}`),
+		add(nested(match, `{"type":"command","name":"safeshell","command":`+closed+`,"timeout":`+millis+`}`),
 			true, "hooks", "BeforeTool")
 	case "qwen":
 		// From 1000 up Qwen reads milliseconds.
 		if limit >= 1000*time.Second {
 			secs = millis
 		}
-		add(nested(match, `{"type":"command","name":"safeshell","command":`+cmd+`,"timeout":`+secs+`}`),
+		add(nested(match, `{"type":"command","name":"safeshell","command":`+closed+`,"timeout":`+secs+`}`),
 			true, "hooks", "PreToolUse")
 	case "windsurf":
 		for _, event := range a.Events {
-			add(`{"command":`+cmd+`,"show_output":true}`, true, "hooks", event)
+			add(`{"command":`+closed+`,"show_output":true}`, true, "hooks", event)
 		}
 	case "devin":
 		at := []string{"hooks", "PreToolUse"}

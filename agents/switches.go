@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -160,8 +159,8 @@ func (d *doctor) within(dir string) bool {
 
 // codexSwitch looks for a key with a value in a TOML file.
 func (d *doctor) codexSwitch(path string, keys []string, value string) {
-	data, err := os.ReadFile(path)
-	if err != nil {
+	data, found, err := readConfig(path)
+	if err != nil || !found {
 		return
 	}
 	items, serr := parseTOML(data)

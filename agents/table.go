@@ -94,10 +94,10 @@ func All() []Agent {
 	return []Agent{
 		{
 			Name: "claude-code", Display: "Claude Code", Aliases: []string{"claude"}, Tag: "M",
-			Measured: "2.1.329", Minimum: "2.1.295",
+			Measured: "2.1.330", Minimum: "2.1.295",
 			Binaries: []string{"claude"}, Dirs: []string{"~/.claude"},
 			Hook: Nested, Events: []string{"PreToolUse"},
-			Matcher:  "Bash|PowerShell|Monitor|Read|Edit|MultiEdit|Write|NotebookEdit",
+			Matcher:  "Bash|PowerShell|Monitor|Read|Edit|MultiEdit|Write|NotebookEdit|Skill",
 			UserFile: "~/.claude/settings.json", ProjectFile: ".claude/settings.local.json",
 			BaseVar: "CLAUDE_CONFIG_DIR", Base: "~/.claude",
 			Comments: No, HookShell: sh,
@@ -123,7 +123,7 @@ func All() []Agent {
 			Deny: "JSON", Ask: No, Rewrite: Yes,
 			Limits:         "a rewrite needs the word allow; text sent to an open terminal (write_stdin) fires no hook",
 			DefaultTimeout: 600 * time.Second, Timeout: hookTime,
-			Failure: "open, no switch; a hook that is not trusted is skipped without a word",
+			Failure: "open; safeshell's command turns a missing or crashed hook into exit 2, which blocks; a timeout lets the command run, and a hook that is not trusted is skipped without a word",
 			Markers: []Marker{
 				{Name: "CODEX_CI", Session: "CODEX_SESSION_ID", Tag: "M"},
 				{Name: "CODEX_THREAD_ID", Session: "CODEX_SESSION_ID", Tag: "M"},
@@ -190,7 +190,7 @@ func All() []Agent {
 			Deny: "JSON", Ask: No, Rewrite: Yes,
 			Limits:         "an ask would hang without a person, so it is never sent; the rewritten command runs without your git configuration when headless",
 			DefaultTimeout: 60 * time.Second, Timeout: hookTime,
-			Failure:   "mostly open",
+			Failure:   "mostly open; safeshell's command turns a missing or crashed hook into exit 2, which blocks; a timeout lets the command run",
 			Markers:   []Marker{{Name: "GEMINI_CLI", Tag: "M"}},
 			Processes: []string{"gemini"},
 		},
@@ -205,7 +205,7 @@ func All() []Agent {
 			Deny: "JSON", Ask: Yes, Rewrite: No,
 			Limits:         "updatedInput has no effect, against its documentation: the hook denies and names the command to run",
 			DefaultTimeout: 60 * time.Second, Timeout: hookTime,
-			Failure:   "open",
+			Failure:   "open; safeshell's command turns a missing or crashed hook into exit 2, which blocks; a timeout lets the command run",
 			Markers:   []Marker{{Name: "QWEN_CODE", Session: "QWEN_CODE_SESSION_ID", Tag: "M"}},
 			Processes: []string{"qwen"},
 		},
@@ -275,7 +275,7 @@ func All() []Agent {
 			Deny: "exit 2", Ask: No, Rewrite: No,
 			Limits:  "no hooks in restricted mode; the time limit is not documented",
 			Timeout: unknownTime, FixedTimeout: true,
-			Failure: "open",
+			Failure: "open; safeshell's command turns a missing or crashed hook into exit 2, which blocks; a timeout lets the command run",
 			Markers: []Marker{{Name: "CODEIUM_EDITOR_APP_ROOT", Tag: "T"}},
 		},
 		{

@@ -76,6 +76,7 @@ func (e *event) take(r *request, shell bool, cwd, key string, overs ...string) {
 		over = e.first(r.args, overs...)
 	}
 	r.call.Dir = e.dir(cwd, over)
+	r.call.PowerShell = strings.EqualFold(r.tool, "powershell")
 	e.command(r, key)
 }
 
@@ -121,16 +122,19 @@ func (e *event) files(r *request) {
 		}
 		for _, m := range n.members {
 			if s, ok := m.val.text(); ok && isPathKey(m.key.str) {
+				r.paths = append(r.paths, m.val)
 				add(s, write)
 			}
 			if !isPathListKey(m.key.str) || depth > 0 {
 				continue
 			}
 			if s, ok := m.val.text(); ok && m.key.str != "include" {
+				r.paths = append(r.paths, m.val)
 				add(s, write)
 			}
 			for _, el := range m.val.elems {
 				if s, ok := el.text(); ok && m.key.str != "edits" {
+					r.paths = append(r.paths, el)
 					add(s, write)
 				}
 				collect(el, depth+1)

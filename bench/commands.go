@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,11 +46,14 @@ func (r rival) once() (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// interleave runs all rivals in turn and returns their figures.
+// interleave runs all rivals in turn and returns their figures. Each round has an
+// order of its own: what runs behind a large program finds the processor's caches
+// cold, and that must not always be the same one.
 func interleave(rivals []rival, runs int) ([]figure, error) {
 	times := make([][]time.Duration, len(rivals))
 	for round := -3; round < runs; round++ {
-		for i, r := range rivals {
+		for _, i := range rand.New(rand.NewPCG(1, uint64(round+3))).Perm(len(rivals)) {
+			r := rivals[i]
 			if r.every > 1 && round%r.every != 0 {
 				continue
 			}
@@ -111,6 +117,7 @@ func commands(s *scene, o options) ([]figure, error) {
 		{name: "hook, plain command", exe: s.binary, argv: []string{"safeshell", "hook", "claude-code"}, env: sys, stdin: hookEvent, every: 2,
 			rate: func(m map[string]figure, f figure) float64 { return f.MedianUS / m[helloName].MedianUS }, unit: "hellos", limit: 2.5},
 	}
+	list = append(list, installed(s, sys)...)
 	for _, sh := range []string{"bash", "zsh", "fish"} {
 		exe, err := exec.LookPath(sh)
 		if err != nil {
@@ -124,4 +131,41 @@ func commands(s *scene, o options) ([]figure, error) {
 			rival{name: sh + `, eval "$(safeshell init -)"`, exe: exe, argv: []string{sh, noRC, "-c", eval}, env: sys, every: 5, over: sh + " start-up", rate: inHellos, unit: "hellos", limit: 3})
 	}
 	return interleave(list, o.runs)
+}
+
+// installed are the rivals that the machine has: what a hook in JavaScript costs
+// before its first line, a real pyenv shim, and direnv's work at each prompt.
+func installed(s *scene, sys []string) []rival {
+	var list []rival
+	if node, err := exec.LookPath("node"); err == nil {
+		list = append(list, rival{name: "node -e 0 (a hook in JavaScript)", exe: node, argv: []string{"node", "-e", "0"}, env: sys, every: 5,
+			rate: func(m map[string]figure, f figure) float64 { return f.MedianUS / m[helloName].MedianUS }, unit: "hellos"})
+	}
+	if pyenv, err := exec.LookPath("pyenv"); err == nil {
+		root := s.path("pyenv")
+		program := filepath.Join(root, "versions", "1", "bin", "true")
+		shim := filepath.Join(root, "shims", "true")
+		text := "#!/usr/bin/env bash\nset -e\nexport PYENV_ROOT=" + root + "\nexec " + pyenv + " exec \"${0##*/}\" \"$@\"\n" // as `pyenv rehash` writes it
+		err := os.MkdirAll(filepath.Dir(program), 0o755)
+		if err == nil {
+			err = os.Symlink("/usr/bin/true", program)
+		}
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(shim), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(shim, []byte(text), 0o755)
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "bench: pyenv is left out: %v\n", err)
+		} else {
+			env := append(slices.Clone(sys), "PYENV_ROOT="+root, "PYENV_VERSION=1")
+			list = append(list, rival{name: "pyenv shim", exe: shim, argv: []string{"true"}, env: env, every: 5, over: "true", rate: inFloors, unit: "floors"})
+		}
+	}
+	if direnv, err := exec.LookPath("direnv"); err == nil {
+		list = append(list, rival{name: "direnv export bash (each prompt)", exe: direnv, argv: []string{"direnv", "export", "bash"}, env: sys, dir: s.work, every: 5,
+			rate: func(m map[string]figure, f figure) float64 { return f.MedianUS / m[helloName].MedianUS }, unit: "hellos"})
+	}
+	return list
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"safeshell/agents"
+	"safeshell/shims"
 )
 
 type agentsCmd struct {
@@ -23,6 +24,7 @@ type agentsCmd struct {
 func (a *app) agentsEnv() agents.Env {
 	env := agents.Env{
 		Getenv: a.getenv, Environ: func() []string { return a.p.Environ }, Home: a.paths.User,
+		Shims: a.paths.Shims, Shadowed: shims.Shadowed,
 		Binary: a.hookBinary(), Approval: a.g.Config().Approval.Timeout,
 		LookPath: func(name string) (string, error) {
 			for _, d := range filepath.SplitList(a.getenv("PATH")) {
@@ -233,7 +235,7 @@ func (c *agentsDoctorCmd) Run(a *app) error {
 			return err
 		}
 		var fs []finding
-		for _, f := range append(agents.Doctor(env, ag), agents.Probe(env, ag)...) {
+		for _, f := range agents.Doctor(env, ag) {
 			fs = append(fs, finding{string(f.Level), f.Text, f.Fix})
 		}
 		bad, err := a.printFindings(fs)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -27,9 +26,8 @@ func (c *pendingCmd) Run(a *app) error {
 		return err
 	}
 	if c.JSON {
-		enc := json.NewEncoder(a.out)
 		for _, p := range list {
-			if err := enc.Encode(p); err != nil {
+			if err := a.printJSON(p); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"safeshell/eval"
 	"safeshell/gate"
 	"safeshell/script"
+	"safeshell/spool"
 )
 
 type checkCmd struct {
@@ -71,10 +73,7 @@ func (c *checkCmd) Run(a *app) error {
 	v := a.g.Judge(context.Background(), c.request(line, dir))
 	res := result(v)
 	if c.JSON {
-		enc := json.NewEncoder(a.out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(res); err != nil {
+		if err := a.encode(res); err != nil {
 			return exitWith(a, 2, err)
 		}
 	} else if err := explain(a, line, dir, v); err != nil {
@@ -119,7 +118,8 @@ func (c *checkCmd) many(a *app, dir string) (err error) {
 			err = exitWith(a, 2, ferr)
 		}
 	}()
-	enc := json.NewEncoder(out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	in := bufio.NewReader(a.p.Stdin)
 	stopped := false
@@ -128,7 +128,12 @@ func (c *checkCmd) many(a *app, dir string) (err error) {
 		if line = strings.TrimSuffix(line, "\x00"); line != "" || err == nil {
 			v := a.g.Judge(context.Background(), c.request(line, dir))
 			stopped = stopped || v.Action >= eval.RequireApproval
-			if err := enc.Encode(result(v)); err != nil {
+			b.Reset()
+			err := enc.Encode(result(v))
+			if err == nil {
+				_, err = out.Write(spool.VisibleJSON(b.Bytes()))
+			}
+			if err != nil {
 				return exitWith(a, 2, err)
 			}
 		}

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -99,7 +100,7 @@ func Run(p shims.Process) (code int) {
 	}()
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(a.err, "safeshell: %v\n", err)
+		a.note("safeshell: %v", err)
 		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(parser.Model.Node, args))
 		return shims.CodeUsage
 	}
@@ -133,17 +134,19 @@ func (a *app) fail(err error) int {
 	case errors.Is(err, errBrokenPipe):
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(a.err, "safeshell: %v\n", err)
+		a.note("safeshell: %v", err)
 		return shims.CodeUsage
 	}
-	text := err.Error()
+	text := oneLine(err)
 	if fix := config.Mend(err); fix != "" && !strings.Contains(text, "; ") {
 		if strings.HasPrefix(fix, "/") {
 			fix = "run: " + fix
 		}
 		text += "; " + fix
 	}
-	fmt.Fprintf(a.err, "safeshell: %s\n", text)
+	for line := range strings.SplitSeq(text, "\n") {
+		a.note("safeshell: %s", line)
+	}
 	return 1
 }
 
@@ -177,18 +180,51 @@ var errBrokenPipe = errors.New("broken pipe")
 
 // printf writes a result to stdout.
 func (a *app) printf(format string, args ...any) error {
-	if _, err := fmt.Fprintf(a.out, format, args...); err != nil {
-		if isBrokenPipe(err) {
-			return errBrokenPipe
-		}
-		return err
-	}
-	return nil
+	_, err := fmt.Fprintf(a.out, format, args...)
+	return a.printed(err)
 }
 
-// note writes a line for a person to stderr.
+// printed is the error of a write to stdout.
+func (a *app) printed(err error) error {
+	if err != nil && isBrokenPipe(err) {
+		return errBrokenPipe
+	}
+	return err
+}
+
+// note writes a line for a person to stderr. Texts and errors among the
+// arguments are made visible.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.err, format+"\n", args...)
+	fmt.Fprintf(a.err, format+"\n", shims.VisibleArgs(args)...)
+}
+
+// oneLine is an error's text, made visible; of joined errors each has its line.
+func oneLine(err error) string {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return visible(err.Error())
+	}
+	all := joined.Unwrap()
+	texts := make([]string, len(all))
+	for i, e := range all {
+		texts[i] = e.Error()
+	}
+	if strings.Join(texts, "\n") != err.Error() {
+		return visible(err.Error()) // wrapped in another text
+	}
+	for i, e := range all {
+		texts[i] = oneLine(e)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// printJSON writes one JSON object on a line, fit for a terminal.
+func (a *app) printJSON(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return a.printf("%s\n", spool.VisibleJSON(b))
 }
 
 // visible makes text safe to show on one line of a terminal.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os/signal"
@@ -65,11 +64,7 @@ func (c *logCmd) print(a *app, e spool.Entry) error {
 		return nil // the decision that it led to follows
 	}
 	if c.JSON {
-		b, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		return a.printf("%s\n", b)
+		return a.printJSON(e)
 	}
 	return a.printf("%s\n", logLine(e))
 }
@@ -156,11 +151,7 @@ func (c *grantsListCmd) Run(a *app) error {
 	list, err := gs.List()
 	for _, g := range list {
 		if c.JSON {
-			b, err := json.Marshal(g)
-			if err != nil {
-				return err
-			}
-			if err := a.printf("%s\n", b); err != nil {
+			if err := a.printJSON(g); err != nil {
 				return err
 			}
 			continue
@@ -218,7 +209,7 @@ func (c *grantsRevokeCmd) Run(a *app) error {
 		if err := gs.Revoke(id); err != nil {
 			return fmt.Errorf("%s: %w (see `safeshell grants list`)", visible(id), err)
 		}
-		if err := a.printf("revoked %s\n", id); err != nil {
+		if err := a.printf("revoked %s\n", visible(id)); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func (c *mcpCmd) Run(a *app) error {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return err
+		return errors.New("the working directory is gone; start the server in one that is there: cd ~")
 	}
 	// A client that goes away takes its scripts along.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,6 +54,15 @@ func (a *app) permitSet() (permit.Env, *permit.Set, error) {
 	return env, set, nil
 }
 
+// checkKernel says what the kernel enforces on scripts of `safeshell run`.
+func checkKernel() finding {
+	says, ok := permit.KernelSays()
+	if !ok {
+		return finding{"warn", "scripts of `safeshell run`: the kernel enforces " + says, "cat /sys/kernel/security/lsm (it must name landlock)"}
+	}
+	return finding{"ok", "scripts of `safeshell run`: the kernel enforces what they declare (" + says + ")", ""}
+}
+
 func (a *app) warnAll(warnings []string) {
 	for _, w := range warnings {
 		a.note("safeshell: %s", w)
@@ -60,16 +70,14 @@ func (a *app) warnAll(warnings []string) {
 }
 
 func (a *app) encode(v any) error {
-	enc := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
-		if isBrokenPipe(err) {
-			return errBrokenPipe
-		}
 		return err
 	}
-	return nil
+	return a.printf("%s", spool.VisibleJSON(b.Bytes()))
 }
 
 // dashDash drops the -- that ends options.
@@ -332,6 +340,11 @@ func (c *permitRetryCmd) Run(a *app) error {
 		fmt.Fprint(a.err, permit.DeniedText(permit.Answer{Reason: fmt.Sprintf("choice 4: %s is refused and runs nothing, now or later", c.ID)}))
 		return exitError(shims.CodeStopped)
 	}
+	if caller.Context == eval.AI && caller.Session != "" {
+		// An agent's session is the one that goes on: the one that was stopped may
+		// have ended. A person answers for what was stopped.
+		kept.Session = caller.Session
+	}
 	env := permit.KeptEnvironment(kept, a.paths, a.g.Config().Permissions)
 	set, err := permit.Load(env) // before the id is used up: the directory may be gone
 	if err != nil {
@@ -354,8 +367,7 @@ func (c *permitRetryCmd) Run(a *app) error {
 			return exitError(shims.CodeStopped)
 		}
 	}
-	kept, err = store.Take(c.ID, permit.UsedUp)
-	if err != nil {
+	if _, err := store.Take(c.ID, permit.UsedUp); err != nil {
 		return exitWith(a, shims.CodeStopped, err)
 	}
 	o := permit.Settle(context.Background(), set, r, q, kept, ask)

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"safeshell/eval"
 	"safeshell/gate"
@@ -39,11 +39,7 @@ func (c *rulesListCmd) Run(a *app) error {
 	}
 	for _, info := range r.List(a.dir()) {
 		if c.JSON {
-			b, err := json.Marshal(info)
-			if err != nil {
-				return err
-			}
-			if err := a.printf("%s\n", b); err != nil {
+			if err := a.printJSON(info); err != nil {
 				return err
 			}
 			continue
@@ -72,7 +68,11 @@ func (c *rulesShowCmd) Run(a *app) error {
 	if !ok {
 		return fmt.Errorf("no rule is called %q; see `safeshell rules list`", visible(c.Name))
 	}
-	return a.printf("%s", text)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(visible(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")) + "\n")
+	}
+	return a.printf("%s", b.String())
 }
 
 type rulesLintCmd struct {

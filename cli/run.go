@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,10 @@ func (c *runCmd) Run(a *app) error {
 	stopped.Commands = decl.First
 	if c.Explain {
 		return c.explain(a, env, set, decl, stopped)
+	}
+	if err := set.CheckCalls(file, decl); err != nil {
+		_, _ = io.WriteString(a.err, err.Error())
+		return exitError(shims.CodeStopped)
 	}
 	q := permit.Question{Paths: a.paths, Approval: a.g.Config().Approval, Caller: caller, Dir: env.Dir, File: file, Stderr: a.err}
 	o := permit.Settle(context.Background(), set, set.Check(decl.First), q, stopped, permit.AskHuman)

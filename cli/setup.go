@@ -141,7 +141,7 @@ func (c *initCmd) setUp(a *app) error {
 		return err
 	}
 	for _, d := range done {
-		if err := a.printf("%-8s %s%s\n", d.Kind, d.File, paren(d.Note)); err != nil {
+		if err := a.printf("%-8s %s%s\n", d.Kind, visible(d.File), visible(paren(d.Note))); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (c *initCmd) undo(a *app) error {
 		return err
 	}
 	for _, d := range done {
-		if err := a.printf("%-8s %s%s\n", d.Kind, d.File, paren(d.Note)); err != nil {
+		if err := a.printf("%-8s %s%s\n", d.Kind, visible(d.File), visible(paren(d.Note))); err != nil {
 			return err
 		}
 	}

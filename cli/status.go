@@ -65,7 +65,7 @@ func (c *statusCmd) Run(a *app) error {
 	if caller.Agent != "" {
 		who += " (" + caller.Agent + ")"
 	}
-	if err := a.printf("safeshell %s\nhome:    %s\ncontext: %s\n\n", Version, a.paths.Home, who); err != nil {
+	if err := a.printf("safeshell %s\nhome:    %s\ncontext: %s\n\n", Version, visible(a.paths.Home), visible(who)); err != nil {
 		return err
 	}
 	fs := append(a.checkFiles(), a.checkRules()...)
@@ -100,6 +100,7 @@ func (c *doctorCmd) Run(a *app) error {
 	}
 	fs = append(fs, a.checkShells()...)
 	fs = append(fs, a.checkMonitor()...)
+	fs = append(fs, checkKernel())
 	fs = append(fs, a.probes()...)
 	failed, err := a.printFindings(fs)
 	if err != nil {
@@ -152,7 +153,7 @@ func probeJournal(path string) error {
 func (a *app) checkRules() []finding {
 	r, problems := a.g.Rules()
 	var fs []finding
-	for _, p := range problems {
+	for _, p := range append(problems, r.RepoProblems(a.dir())...) {
 		level := "warn"
 		if p.Fatal {
 			level = "fail"

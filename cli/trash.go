@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"safeshell/shims"
+	"safeshell/spool"
 	"safeshell/trash"
 )
 
@@ -35,16 +38,49 @@ func (c *trashPutCmd) Run(a *app) error {
 func (a *app) trashEnv() trash.Env { return shims.TrashEnv(a.p, a.g) }
 
 // trashItems lists the trash; what cannot be read is said and passed over.
-func (a *app) trashItems() ([]trash.Item, trash.Env) {
+func (a *app) trashItems(in inTrash) ([]trash.Item, trash.Env, error) {
+	// Much is allocated and nearly all of it stays: a collection finds little.
+	debug.SetGCPercent(400)
 	env := a.trashEnv()
+	env.Only = in.In
+	if err := env.CheckOnly(); err != nil {
+		return nil, env, err
+	}
 	items, errs := trash.List(env)
 	for _, err := range errs {
 		a.note("safeshell: %v", err)
 	}
-	return items, env
+	return items, env, nil
 }
 
+// inTrash narrows a command to one trash directory.
+type inTrash struct {
+	In string `help:"Only this trash directory (all of yours are used else)." placeholder:"DIR" type:"path"`
+}
+
+// lines prints one line for each of many items: not each by a call of its own.
+type lines struct {
+	a *app
+	w *bufio.Writer
+}
+
+func (a *app) lines() *lines { return &lines{a, bufio.NewWriterSize(a.out, 64<<10)} }
+
+func (l *lines) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(l.w, format, args...)
+	return l.a.printed(err)
+}
+
+// note writes to stderr, after what was printed before it.
+func (l *lines) note(format string, args ...any) {
+	l.w.Flush() // an error comes again at the end
+	l.a.note(format, args...)
+}
+
+func (l *lines) flush() error { return l.a.printed(l.w.Flush()) }
+
 type trashListCmd struct {
+	inTrash
 	JSON  bool   `help:"Print one JSON object a line." name:"json"`
 	Size  bool   `help:"Also the size of each (walks directories)." short:"s"`
 	Under string `arg:"" optional:"" help:"Only what was in this directory." type:"path"`
@@ -68,7 +104,10 @@ func (c *trashListCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	if c.Under != "" {
 		under, errs := trash.Select(items, trash.Selection{Under: []string{c.Under}}, time.Now())
 		if len(errs) > 0 {
@@ -83,6 +122,7 @@ func (c *trashListCmd) Run(a *app) error {
 	if len(items) == 0 && !c.JSON {
 		a.note("the trash is empty")
 	}
+	out := a.lines()
 	var total int64
 	for _, it := range items {
 		if c.JSON {
@@ -100,7 +140,7 @@ func (c *trashListCmd) Run(a *app) error {
 			if err != nil {
 				return err
 			}
-			if err := a.printf("%s\n", b); err != nil {
+			if err := out.printf("%s\n", spool.VisibleJSON(b)); err != nil {
 				return err
 			}
 			continue
@@ -125,9 +165,12 @@ func (c *trashListCmd) Run(a *app) error {
 		if it.Problem != "" {
 			problem = "  (" + visible(it.Problem) + ")"
 		}
-		if err := a.printf("%s  %s  %s%s%s\n", it.ID, when, size, name, problem); err != nil {
+		if err := out.printf("%s  %s  %s%s%s\n", it.ID, when, size, name, problem); err != nil {
 			return err
 		}
+	}
+	if err := out.flush(); err != nil {
+		return err
 	}
 	if c.Size && !c.JSON && len(items) > 0 {
 		a.note("%d items, %s", len(items), bytesText(total))
@@ -158,27 +201,21 @@ type which struct {
 
 func (w which) selection(items []trash.Item, dir string) trash.Selection {
 	s := trash.Selection{Groups: w.Group, Under: w.Under, Last: w.Last}
-	ids := map[string]bool{}
-	for _, it := range items {
-		ids[it.ID] = true
+	if len(w.What) == 0 {
+		return s
+	}
+	ids, paths := map[string]bool{}, map[string]bool{}
+	for i := range items {
+		ids[items[i].ID], paths[items[i].Path] = true, true
 	}
 	for _, x := range w.What {
-		abs := x
+		abs := filepath.Clean(x)
 		if !filepath.IsAbs(abs) {
 			abs = filepath.Join(dir, x)
 		}
-		isPath := false
-		for _, it := range items {
-			if it.Path == filepath.Clean(abs) {
-				isPath = true
-				break
-			}
-		}
 		switch {
-		case isPath:
-			s.Paths = append(s.Paths, filepath.Clean(abs))
-		case strings.Contains(x, "/"):
-			s.Paths = append(s.Paths, filepath.Clean(abs))
+		case paths[abs] || strings.Contains(x, "/"):
+			s.Paths = append(s.Paths, abs)
 		case ids[x]:
 			s.IDs = append(s.IDs, x)
 		default:
@@ -202,6 +239,7 @@ func (a *app) selected(items []trash.Item, s trash.Selection) ([]trash.Item, boo
 }
 
 type trashRestoreCmd struct {
+	inTrash
 	which
 	To        string `help:"Put them into this directory instead of where they were." placeholder:"DIR" type:"path"`
 	Overwrite bool   `help:"Replace a file that is there meanwhile (never a directory)."`
@@ -212,7 +250,10 @@ func (c *trashRestoreCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	sel := c.selection(items, env.Dir)
 	if c.none() {
 		if len(items) == 0 {
@@ -221,23 +262,32 @@ func (c *trashRestoreCmd) Run(a *app) error {
 		sel.Last = true
 	}
 	chosen, failed := a.selected(items, sel)
-	for _, r := range trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents}) {
+	outs := trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents})
+	failed, err = a.outcomes(outs, failed, "restored", func(r trash.Outcome) string { return r.Path })
+	if err != nil {
+		return err
+	}
+	return codeIf(failed)
+}
+
+// outcomes prints what became of each item, and reports whether anything failed.
+func (a *app) outcomes(outs []trash.Outcome, failed bool, done string, path func(trash.Outcome) string) (bool, error) {
+	out := a.lines()
+	for _, r := range outs {
 		if r.Err != nil {
 			failed = true
-			a.note("safeshell: %v", r.Err)
+			out.note("safeshell: %v", r.Err)
 			continue
 		}
-		if err := a.printf("restored %s\n", trash.Show(r.Path)); err != nil {
-			return err
+		if err := out.printf("%s %s\n", done, trash.Show(path(r))); err != nil {
+			return failed, err
 		}
 	}
-	if failed {
-		return exitError(1)
-	}
-	return nil
+	return failed, out.flush()
 }
 
 type trashPurgeCmd struct {
+	inTrash
 	which
 	Older  string `help:"All that were deleted longer ago than this: 30d, 12h (default: the configured keep_days)." placeholder:"AGE"`
 	DryRun bool   `help:"Say what would be deleted; delete nothing." short:"n"`
@@ -248,7 +298,10 @@ func (c *trashPurgeCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	sel := c.selection(items, env.Dir)
 	if c.none() {
 		age := c.Older
@@ -269,6 +322,7 @@ func (c *trashPurgeCmd) Run(a *app) error {
 }
 
 type trashEmptyCmd struct {
+	inTrash
 	DryRun bool `help:"Say what would be deleted; delete nothing." short:"n"`
 	Yes    bool `help:"Do not ask." short:"y"`
 }
@@ -277,7 +331,10 @@ func (c *trashEmptyCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env := a.trashItems()
+	items, env, err := a.trashItems(c.inTrash)
+	if err != nil {
+		return err
+	}
 	return a.purge(env, items, false, c.DryRun, c.Yes)
 }
 
@@ -285,13 +342,25 @@ func (c *trashEmptyCmd) Run(a *app) error {
 func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) error {
 	if len(items) == 0 {
 		a.note("nothing to delete")
+		if dry {
+			return codeIf(failed)
+		}
+		// What interrupted calls left is nobody's.
+		for _, err := range trash.Sweep(env) {
+			failed = true
+			a.note("safeshell: %v", err)
+		}
 		return codeIf(failed)
 	}
 	if dry {
+		out := a.lines()
 		for _, it := range items {
-			if err := a.printf("would delete %s  %s\n", it.ID, trash.Show(it.Path)); err != nil {
+			if err := out.printf("would delete %s  %s\n", it.ID, trash.Show(it.Path)); err != nil {
 				return err
 			}
+		}
+		if err := out.flush(); err != nil {
+			return err
 		}
 		return codeIf(failed)
 	}
@@ -305,15 +374,18 @@ func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) er
 			return err
 		}
 	}
-	for _, r := range trash.Purge(env, items) {
-		if r.Err != nil {
-			failed = true
-			a.note("safeshell: %v", r.Err)
-			continue
+	failed, err := a.outcomes(trash.Purge(env, items), failed, "deleted", func(r trash.Outcome) string {
+		if r.Item.Path == "" {
+			return r.Item.DataPath()
 		}
-		if err := a.printf("deleted %s\n", trash.Show(r.Item.Path)); err != nil {
-			return err
-		}
+		return r.Item.Path
+	})
+	for _, e := range trash.Sweep(env) {
+		failed = true
+		a.note("safeshell: %v", e)
+	}
+	if err != nil {
+		return err
 	}
 	return codeIf(failed)
 }

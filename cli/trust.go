@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"safeshell/eval"
+	"safeshell/permit"
 )
 
 type trustCmd struct {
@@ -20,6 +22,9 @@ func (c *trustCmd) Run(a *app) error {
 	}
 	if err := a.mustBeHuman("trusting a repository's rules"); err != nil {
 		return err
+	}
+	if err := permit.CheckFile(dir); err != nil {
+		return fmt.Errorf("nothing was trusted: %w; mend it, then trust again", err)
 	}
 	files, err := eval.Trust(a.paths, dir)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"safeshell/config"
 	"safeshell/monitor"
 	"safeshell/spool"
 	"safeshell/trash"
@@ -28,14 +29,17 @@ func (c *watchCmd) Run(a *app) error {
 	if refuse != "" && !c.Plain {
 		return a.mustBeHuman("the monitor")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	live, err := monitor.Open(ctx, s, spool.OpenJournal(a.paths.Journal))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = live.Close() }()
-	go a.cleanTrash()
+	go func() {
+		config.SweepUnfinished(time.Now(), a.paths.Cache, a.paths.Trust, a.paths.Grants)
+		a.cleanTrash()
+	}()
 	return monitor.Run(ctx, monitor.Options{
 		Source: live, In: os.Stdin, Out: os.Stdout, Getenv: a.getenv, Notify: a.g.Config().Approval.Notify,
 		Plain: c.Plain, Refuse: refuse, Version: Version, Spool: s.Dir(),

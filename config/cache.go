@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,8 @@ func LoadCached(path, cacheDir string) (Config, error) {
 	if !ok || !filepath.IsAbs(cacheDir) {
 		return Load(path)
 	}
-	name := filepath.Join(cacheDir, "config.json")
+	// By version, so that two versions side by side do not replace each other's.
+	name := filepath.Join(cacheDir, "config-"+strconv.Itoa(cacheVersion)+".json")
 	if c, ok := readCached(name); ok && c.Version == cacheVersion && c.Path == path && c.ID == id && c.Read-max(id[1], id[2]) >= racyWindow {
 		return c.Config, nil
 	}

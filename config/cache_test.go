@@ -33,7 +33,7 @@ func TestLoadCached(t *testing.T) {
 	same("fresh")
 	time.Sleep(time.Duration(racyWindow) + 50*time.Millisecond)
 	same("settled")
-	name := filepath.Join(cache, "config.json")
+	name := filepath.Join(cache, "config-1.json")
 	if _, err := os.Stat(name); err != nil {
 		t.Fatal(err)
 	}

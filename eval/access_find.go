@@ -26,7 +26,7 @@ func (v *view) findAccess() {
 	}
 	narrow, narrowed := v.findName()
 	for _, w := range start {
-		if narrowed && kind != accVia {
+		if narrowed {
 			w = found(w, narrow)
 		}
 		v.touch(kind, w, true)

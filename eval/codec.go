@@ -245,6 +245,7 @@ const (
 	kProgram
 	kWord
 	kMode
+	kProject
 )
 
 // keys returns the bits of the keys that are set.
@@ -257,7 +258,7 @@ func (c *clause) keys() (k int) {
 		{c.args.set(), kArgs}, {c.operand.set(), kOperand}, {c.operands != unset, kOperands},
 		{c.paths != nil, kPaths}, {c.reads != nil, kReads}, {c.writes != nil, kWrites}, {c.deletes != nil, kDeletes},
 		{c.empties != nil, kEmpties}, {c.covers != nil, kCovers}, {c.recoverable != unset, kRecoverable},
-		{c.scratch != unset, kScratch}, {c.recursive != unset, kRecursive}, {c.pipesTo != nil, kPipesTo},
+		{c.scratch != unset, kScratch}, {c.project != unset, kProject}, {c.recursive != unset, kRecursive}, {c.pipesTo != nil, kPipesTo},
 		{c.fedBy != nil, kFedBy}, {c.branch.set(), kBranch}, {c.via != nil, kVia}, {c.remote != unset, kRemote},
 		{c.unknown != nil, kUnknown}, {c.assigns != nil, kAssigns}, {c.code != nil, kCode},
 		{c.removes != nil, kRemoves}, {c.input.set(), kInput}, {c.variables.set(), kVariables}, {c.sql != nil, kSQL}, {c.is != nil, kIs}, {c.mode != nil, kMode}, {c.mounts != nil, kMounts}, {c.program.set(), kProgram}, {c.word.set(), kWord}, {c.existingBranch != unset, kExistingBranch},
@@ -376,10 +377,10 @@ func (c *clause) patterns() [7]field[pattern] {
 	return [7]field[pattern]{{kWord, &c.word}, {kProgram, &c.program}, {kInput, &c.input}, {kVariables, &c.variables}, {kArgs, &c.args}, {kOperand, &c.operand}, {kBranch, &c.branch}}
 }
 
-func (c *clause) tris() [6]field[tri] {
-	return [6]field[tri]{
+func (c *clause) tris() [7]field[tri] {
+	return [7]field[tri]{
 		{kExistingBranch, &c.existingBranch},
 		{kOperands, &c.operands}, {kRecoverable, &c.recoverable}, {kScratch, &c.scratch},
-		{kRecursive, &c.recursive}, {kRemote, &c.remote},
+		{kProject, &c.project}, {kRecursive, &c.recursive}, {kRemote, &c.remote},
 	}
 }

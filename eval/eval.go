@@ -166,6 +166,8 @@ type Rules struct {
 	dirs     map[string]dirInfo
 	indexes  map[string]cachedIndex
 	realDirs map[string]string
+	// pathIndexes are by the address of a list's first entry.
+	pathIndexes map[*string]*pathIndex
 
 	context Context // once asked
 	judge   conditionJudge

@@ -1,13 +1,13 @@
 package eval
 
 import (
-	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"safeshell/script"
 )
@@ -18,6 +18,7 @@ type gitPlace struct {
 	gitDir string // its .git: HEAD and index are here
 	common string // .git of the main worktree: refs and config are here
 	top    string // top of the working tree; empty when bare or not known
+	named  bool   // by --git-dir or GIT_DIR, not found from the directory
 }
 
 // gitPlaceOf finds the repository of a git command: its directory (git -C is
@@ -50,7 +51,7 @@ func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 			gitDir = filepath.Join(p.dir, gitDir)
 		}
 		p.gitDir = gitDir
-		p.top = p.dir
+		p.top, p.named = p.dir, true
 	} else {
 		p.top = v.r.gitTopOf(filepath.Clean(p.dir))
 		if p.top == "" {
@@ -103,13 +104,16 @@ func followGitFile(path string) string {
 	return filepath.Clean(dir)
 }
 
-// readSmall reads a small regular file.
+// readSmall reads the first 4 KiB of a regular file.
 func readSmall(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return "", errOddFile
+	}
 	buf := make([]byte, 4096)
 	n, err := f.Read(buf)
 	if n == 0 && err != nil {
@@ -212,10 +216,14 @@ func (p gitPlace) branchName(r *Rules) (string, certainty) {
 	}
 	if name == ".invalid" { // the refs are in reftable files
 		out, err := p.git(r, "symbolic-ref", "--quiet", "--short", "HEAD")
-		if err != nil {
-			return "", never
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			return strings.TrimSpace(out), sure
+		case errors.As(err, &exit) && exit.ExitCode() == 1:
+			return "", never // detached
 		}
-		return strings.TrimSpace(out), sure
+		return "", maybe
 	}
 	return name, sure
 }
@@ -235,7 +243,7 @@ func (p gitPlace) hasRef(name string) bool {
 			return true
 		}
 	}
-	packed, err := os.ReadFile(filepath.Join(p.common, "packed-refs"))
+	packed, err := readRegular(filepath.Join(p.common, "packed-refs"), maxIndex)
 	if err != nil {
 		return false
 	}
@@ -246,45 +254,6 @@ func (p gitPlace) hasRef(name string) bool {
 		}
 	}
 	return false
-}
-
-// git runs git where reading the files does not suffice: without the shims,
-// without what a repository's configuration could run, for a short time.
-func (p gitPlace) git(r *Rules, args ...string) (string, error) {
-	j := bashJudge{environ: r.o.Environ, avoid: []string{r.o.Paths.Shims, r.o.Paths.Shell}}
-	j.self, _ = os.Executable()
-	env := j.env(p.dir)
-	path := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, "PATH="); ok {
-			path = v
-		}
-	}
-	git := ""
-	for _, d := range filepath.SplitList(path) {
-		f := filepath.Join(d, "git")
-		if fi, err := os.Stat(f); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
-			git = f
-			break
-		}
-	}
-	if git == "" {
-		return "", exec.ErrNotFound
-	}
-	limit := r.o.ConditionTimeout
-	if limit <= 0 {
-		limit = DefaultConditionTimeout
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	full := append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "--no-pager"}, args...)
-	cmd := exec.CommandContext(ctx, git, full...)
-	cmd.Dir, cmd.Env = p.dir, append(env, "GIT_TERMINAL_PROMPT=0")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 100 * time.Millisecond
-	out, err := cmd.Output()
-	return string(out), err
 }
 
 // discarded returns the files whose local changes git checkout or git restore
@@ -377,6 +346,9 @@ func (p gitPlace) hasBranch(name string) bool {
 	if fi, err := os.Stat(filepath.Join(p.common, "refs", "heads", name)); err == nil && fi.Mode().IsRegular() {
 		return true
 	}
-	packed, _ := os.ReadFile(filepath.Join(p.common, "packed-refs"))
+	packed, err := readRegular(filepath.Join(p.common, "packed-refs"), maxIndex)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return true // it cannot be known
+	}
 	return strings.Contains(string(packed), " refs/heads/"+name+"\n")
 }

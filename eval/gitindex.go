@@ -39,7 +39,7 @@ type indexEntry struct {
 // readIndex reads versions 2 to 4 with SHA-1. ok is false for what it does not
 // know: split and sparse indexes, SHA-256.
 func readIndex(p gitPlace) (*gitIndex, bool) {
-	f, err := os.Open(filepath.Join(p.gitDir, "index"))
+	f, err := os.OpenFile(filepath.Join(p.gitDir, "index"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return &gitIndex{top: p.top}, os.IsNotExist(err) // nothing is tracked yet
 	}
@@ -52,7 +52,7 @@ func readIndex(p gitPlace) (*gitIndex, bool) {
 	if _, err := f.ReadAt(data, 0); err != nil && len(data) > 0 {
 		return nil, false
 	}
-	if config, err := os.ReadFile(filepath.Join(p.common, "config")); err != nil || bytes.Contains(bytes.ToLower(config), []byte("objectformat")) {
+	if config, err := readRegular(filepath.Join(p.common, "config"), maxGitConfig); err != nil || bytes.Contains(bytes.ToLower(config), []byte("objectformat")) {
 		return nil, false
 	}
 	x, ok := parseIndex(data)
@@ -219,7 +219,7 @@ func sameBlob(file string, link bool, e *indexEntry) bool {
 		s, err = os.Readlink(file)
 		data = []byte(s)
 	} else {
-		data, err = os.ReadFile(file)
+		data, err = readRegular(file, maxHash)
 	}
 	if err != nil || uint32(len(data)) != e.size {
 		return false

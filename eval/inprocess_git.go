@@ -236,7 +236,7 @@ func (r *workTree) plainName() bool {
 	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxGrepFile {
 		return false
 	}
-	data, err := os.ReadFile(packed)
+	data, err := readRegular(packed, maxGrepFile)
 	if err != nil {
 		return false
 	}
@@ -260,7 +260,7 @@ func plainGitConfig(path string) bool {
 	if err != nil || !fi.Mode().IsRegular() || fi.Size() > 64<<10 {
 		return false
 	}
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path, 64<<10)
 	if err != nil || !plainValue(string(data)) {
 		return false
 	}

@@ -2,8 +2,9 @@ package eval
 
 import (
 	"fmt"
-	"os"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -48,8 +49,25 @@ func (r *Rules) Names(dir string) []Name {
 	return out
 }
 
+// UserNames returns, sorted, the names that the rules of the system, the user and
+// dir's repository give: those of Names that are FromUser, without reading the
+// built-in packs.
+func (r *Rules) UserNames(dir string) []string {
+	seen := map[string]bool{}
+	r.eachOf(nil, dir, func(x *rule, _ *source) {
+		for _, c := range x.commands {
+			if c != "" && c != "*" {
+				seen[c] = true
+			}
+		}
+	})
+	return slices.Sorted(maps.Keys(seen))
+}
+
 // each calls f for every rule, in order of loading; s is nil for built-in ones.
-func (r *Rules) each(dir string, f func(x *rule, s *source)) {
+func (r *Rules) each(dir string, f func(x *rule, s *source)) { r.eachOf(r.builtin, dir, f) }
+
+func (r *Rules) eachOf(builtin *blob, dir string, f func(x *rule, s *source)) {
 	walk := func(b *blob, s *source) {
 		if b == nil {
 			return
@@ -62,7 +80,7 @@ func (r *Rules) each(dir string, f func(x *rule, s *source)) {
 			f(x, s)
 		}
 	}
-	walk(r.builtin, nil)
+	walk(builtin, nil)
 	for _, s := range r.global {
 		walk(s.blob, s)
 	}
@@ -149,7 +167,7 @@ func (r *Rules) Show(dir, name string) (text string, ok bool) {
 		if info.Name != name {
 			continue
 		}
-		fmt.Fprintf(&b, "# %s\n# from %s; action %s; context %s\n", info.Name, info.Source, info.Action, info.Context)
+		fmt.Fprintf(&b, "# %s\n# from %s; action %s; context %s\n", info.Name, oneLine(info.Source), info.Action, info.Context)
 		if info.Disabled != "" {
 			fmt.Fprintf(&b, "# not in force: %s\n", info.Disabled)
 		}
@@ -173,7 +191,7 @@ func (r *Rules) written(info RuleInfo) string {
 		f, _ = parsePack(pack, data)
 	} else {
 		var err error
-		if data, err = os.ReadFile(info.Source); err != nil || len(data) > MaxFileSize {
+		if data, err = readRegular(info.Source, MaxFileSize); err != nil {
 			return "# (the file cannot be read now; its last good version is in force)"
 		}
 		f, _ = parseRules(info.Source, data, fromUser)

@@ -134,6 +134,43 @@ func TestPathKeys(t *testing.T) {
 	}
 }
 
+// A home or a repository in a directory for temporary files is somebody's work;
+// a project is one wherever it lies.
+func TestScratchAndProject(t *testing.T) {
+	w := newWorld(t) // its home is in a temporary directory
+	w.proj = filepath.Join(w.root, "work")
+	w.mkdir(filepath.Join(w.proj, ".git"))
+	plain := filepath.Join(os.TempDir(), "elsewhere")
+	repo, err := os.MkdirTemp(filepath.Dir(w.root), "repo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(repo) })
+	w.mkdir(filepath.Join(repo, ".git"))
+	for _, c := range []struct {
+		clause  string
+		yes, no []string
+	}{
+		{"{deletes: ['*'], scratch: true}",
+			[]string{"rm " + plain + "/x", "find /tmp/elsewhere/x -delete", "cd /var/tmp && rm x"},
+			[]string{"rm x", "find . -delete", "rm ../other", "rm " + w.home + "/x", "rm /opt/x", "rm ~/x"}},
+		{"{deletes: ['*'], project: true}",
+			[]string{"rm x", "find . -delete", "rm -rf build", "rm " + repo + "/x", "cd /srv/app && rm -rf dist", "cd /var/www/html && find . -delete", "rm ~/x"},
+			[]string{"rm /etc/x", "rm ../other", "cd /srv && rm -rf app", "rm /srv/app/x", "cd /var/lib && rm x", "ssh host 'rm x'"}},
+	} {
+		for _, line := range c.yes {
+			if !clauseHoldsOrMay(t, w, c.clause, line) {
+				t.Errorf("%s does not match %s", c.clause, line)
+			}
+		}
+		for _, line := range c.no {
+			if clauseHoldsOrMay(t, w, c.clause, line) {
+				t.Errorf("%s matches %s", c.clause, line)
+			}
+		}
+	}
+}
+
 func clauseHoldsOrMay(t *testing.T, w *world, clause, line string) bool {
 	return clauseHolds(t, w, "'*'", clause, line)
 }

@@ -165,8 +165,10 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 			}
 			return
 		}
-		for _, c := range strings.Split(dir, "/") {
-			if c != "" {
+		p.comps = make([]comp, 0, strings.Count(dir, "/")+4)
+		for rest := dir; rest != ""; {
+			var c string
+			if c, rest, _ = strings.Cut(rest, "/"); c != "" {
 				p.comps = append(p.comps, comp{text: c})
 			}
 		}
@@ -281,9 +283,10 @@ func (p tpath) exact() (string, bool) {
 
 // exactPath makes a tpath of a clean absolute path.
 func exactPath(s string) tpath {
-	var p tpath
-	for _, c := range strings.Split(s, "/") {
-		if c != "" {
+	p := tpath{comps: make([]comp, 0, strings.Count(s, "/"))}
+	for s != "" {
+		var c string
+		if c, s, _ = strings.Cut(s, "/"); c != "" {
 			p.comps = append(p.comps, comp{text: c})
 		}
 	}

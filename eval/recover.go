@@ -16,14 +16,57 @@ const maxWalk = 5000
 // maxExpand bounds the names that a pattern is expanded to.
 const maxExpand = 1000
 
-// isScratch says that a path lies in a directory for temporary files. A home
-// directory that itself lies in one (containers, tests) is not scratch.
+// isScratch says that a path lies in a directory for temporary files. Where a
+// home or a repository lives in one (containers, tests), what is beside the
+// home and what is in the repository is somebody's work, not scratch.
 func (v *view) isScratch(p tpath) bool {
 	if p.rootless {
 		return false
 	}
+	home := v.r.o.Paths.User
 	for _, d := range [...]string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp", "/var/folders", "/private/var/folders", v.r.getenv("TMPDIR"), v.r.getenv("XDG_RUNTIME_DIR")} {
-		if p.below(d) && !(p.belowOrIs(v.r.o.Paths.User) && !below(d, v.r.o.Paths.User)) {
+		if !p.below(d) {
+			continue
+		}
+		if below(home, d) {
+			first, _, _ := strings.Cut(home[len(d)+1:], "/")
+			if p.belowOrIs(d + "/" + first) {
+				continue
+			}
+		}
+		if v.c.Remote == "" {
+			if s, ok := p.literalPrefix(); ok && below(v.r.gitTopOf(s), d) {
+				continue
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// Where servers keep projects that need not be repositories.
+const projectHomes = "/srv /opt /var/www /usr/src /usr/local/src /mnt /media /Volumes"
+
+// inProject says that a path lies in a project, whatever directory that is in:
+// in the home (a service's may be below /var), in a repository, unless the
+// system itself is one (etckeeper), or in the working directory where projects
+// are kept.
+func (v *view) inProject(p tpath) bool {
+	if p.rootless || v.c.Remote != "" {
+		return false
+	}
+	if home := v.r.o.Paths.User; strings.Count(home, "/") > 1 && p.below(home) {
+		return true
+	}
+	s, ok := p.literalPrefix()
+	if !ok {
+		return false
+	}
+	if top := v.r.gitTopOf(s); top != "" && p.belowOrIs(top) {
+		return strings.Count(top, "/") > 1 && !strings.HasPrefix(top, "/etc/")
+	}
+	for d := range strings.FieldsSeq(projectHomes) {
+		if below(v.dir, d) && p.belowOrIs(v.dir) {
 			return true
 		}
 	}
@@ -338,7 +381,11 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	if rel == "" {
 		rel = "."
 	}
-	out, err := place.git(v.r, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
+	known, err := place.git(v.r, "ls-files", "--stage", "-z", "--", ":(literal)"+rel)
+	if err != nil || strings.HasPrefix(known, "160000 ") || strings.Contains(known, "\x00160000 ") {
+		return false // submodules are repositories of their own; git would run in each under its configuration
+	}
+	out, err := place.git(v.r, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
 	if err != nil {
 		return false
 	}
@@ -355,8 +402,7 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	if kind == accDiscard {
 		return true
 	}
-	known, err := place.git(v.r, "ls-files", "-z", "--", ":(literal)"+rel)
-	return err == nil && known != ""
+	return known != ""
 }
 
 // resolve reads a target's path, follows its symlinks and expands its

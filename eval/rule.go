@@ -69,6 +69,7 @@ type clause struct {
 	// The following narrow the targets that the path keys found.
 	recoverable tri
 	scratch     tri
+	project     tri
 	recursive   tri
 
 	pipesTo []string
@@ -100,7 +101,7 @@ type optionPattern struct {
 // usesTargets says that the clause looks at files.
 func (c *clause) usesTargets() bool {
 	return c.paths != nil || c.reads != nil || c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil ||
-		c.covers != nil || c.recoverable != unset || c.scratch != unset || c.recursive != unset
+		c.covers != nil || c.recoverable != unset || c.scratch != unset || c.project != unset || c.recursive != unset
 }
 
 // redirectWord is one word of redirect_to.

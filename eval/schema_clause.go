@@ -52,6 +52,7 @@ func (s *schema) clause(n *yaml.Node, what string) clause {
 		"covers":          paths(&c.covers),
 		"recoverable":     yesNo(&c.recoverable),
 		"scratch":         yesNo(&c.scratch),
+		"project":         yesNo(&c.project),
 		"recursive":       yesNo(&c.recursive),
 		"pipes_to":        list(&c.pipesTo),
 		"fed_by":          list(&c.fedBy),

@@ -179,13 +179,18 @@ func openSource(path string, kind sourceKind, cache string) *source {
 	return s
 }
 
+// cacheFormat stands in the names of cached files, so that two versions of
+// safeshell side by side do not write over each other's at every command. It
+// changes with blobVersion and sourceMeta; tests set it by -ldflags -X.
+var cacheFormat = "1"
+
 // cacheBase is the name, without ending, of a source's files in the cache.
 func cacheBase(path, cache string) string {
 	if cache == "" {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(cache, hex.EncodeToString(sum[:16]))
+	return filepath.Join(cache, hex.EncodeToString(sum[:16])+"-"+cacheFormat)
 }
 
 // dropCached removes the compiled rules of a source.

@@ -102,6 +102,9 @@ func (v *view) accepts(c *clause, t *target, list []string) certainty {
 	if result != never && c.scratch != unset && (c.scratch == yes) != v.isScratch(t.path) {
 		return never
 	}
+	if result != never && c.project != unset && (c.project == yes) != v.inProject(t.path) {
+		return never
+	}
 	if result != never && c.recoverable != unset && (c.recoverable == yes) != v.recoverable(t) {
 		return never
 	}
@@ -136,12 +139,17 @@ func (v *view) inList(t *target, list []string) certainty {
 			from = max(0, n-here.longest+1)
 		}
 	}
-	k := v.pathInList(&t.path, list, t, from)
+	k := never
+	if v.mayFit(&t.path, list, from) {
+		k = v.pathInList(&t.path, list, t, from)
+	}
 	for i := range t.real {
 		if k == sure {
 			return sure
 		}
-		k = max(k, v.pathInList(&t.real[i], list, nil, 0))
+		if v.mayFit(&t.real[i], list, 0) {
+			k = max(k, v.pathInList(&t.real[i], list, nil, 0))
+		}
 	}
 	return k
 }
@@ -161,8 +169,15 @@ func (v *view) hereInList(list []string) here {
 	if v.hereLists == nil {
 		v.hereLists = map[*string]here{}
 	}
-	p := exactPath(v.dir)
-	h := here{k: v.pathInList(&p, list, nil, 0)}
+	if v.herePath == nil {
+		p := exactPath(v.dir)
+		p.findHome(v.r.o.Paths.User)
+		v.herePath = &p
+	}
+	h := here{}
+	if v.mayFit(v.herePath, list, 0) {
+		h.k = v.pathInList(v.herePath, list, nil, 0)
+	}
 	for _, s := range list {
 		h.longest = max(h.longest, 1+strings.Count(s, "/"))
 	}

@@ -48,6 +48,10 @@ func Trust(p config.Paths, dir string) ([]TrustEntry, error) {
 			continue
 		}
 		if err != nil {
+			var fe *fileError
+			if errors.As(err, &fe) && fe.fix != "" {
+				return out, fmt.Errorf("%s %w; %s", file, err, fe.fix)
+			}
 			return out, fmt.Errorf("%s %w", file, err)
 		}
 		if strings.HasSuffix(name, "rules.yaml") {

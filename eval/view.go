@@ -24,6 +24,7 @@ type view struct {
 	vals       commandValues
 	branches   *branchFact
 	hereLists  map[*string]here
+	herePath   *tpath // the working directory, for hereLists
 }
 
 func newView(r *Rules, a *script.Analysis, i int) *view {

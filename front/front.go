@@ -155,14 +155,9 @@ func complete(paths config.Paths) bool {
 // InitParams are what the scripts of `init` are made from.
 func InitParams(g *gate.Gate) initscript.Params {
 	r, _ := g.Rules()
-	var names []string
-	for _, n := range r.Names(Dir()) {
-		// The built-in packs judge builtins in texts only: a function in front
-		// of echo would cost every prompt.
-		if n.FromUser {
-			names = append(names, n.Name)
-		}
-	}
+	// The built-in packs judge builtins in texts only: a function in front of echo
+	// would cost every prompt.
+	names := r.UserNames(Dir())
 	paths := g.Paths()
 	return initscript.Params{Binary: shims.Executable(), Home: paths.Home, UserHome: paths.User, Builtins: names}
 }

@@ -49,7 +49,7 @@ func judgeCall(ctx context.Context, g *gate.Gate, call agents.Call) agents.Outco
 			out = agents.Outcome{Kind: agents.Deny, Message: v.Text}
 			return true
 		case gate.AskAgent:
-			out = agents.Outcome{Kind: agents.Ask, Message: v.Text}
+			out.Kind, out.Message = agents.Ask, v.Text
 		}
 		return false
 	}
@@ -70,16 +70,22 @@ func judgeCall(ctx context.Context, g *gate.Gate, call agents.Call) agents.Outco
 	for i, l := range call.Lines {
 		req := base
 		req.Line, req.Dialect = l, script.AnyDialect
+		if call.PowerShell {
+			req.Dialect = script.PowerShell
+		}
 		v := g.Judge(ctx, req)
 		if stop(v) {
 			return out
 		}
 		if v.Line != "" && v.Line != l {
+			if !rewritten {
+				out.Message = "[SafeShell] NOT RUN\nReason: " + v.Message + "\nRule: " + v.Rule
+			}
 			lines[i], rewritten = v.Line, true
 		}
 	}
 	if rewritten && out.Kind == agents.Pass {
-		return agents.Outcome{Kind: agents.Rewrite, Lines: lines}
+		out.Kind, out.Lines = agents.Rewrite, lines
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 	}
 
 	if !s.MonitorAlive() && caller.Context == eval.Human {
-		if t, ok := openForegroundTTY(); ok {
+		if t, ok := OpenTerminal(); ok {
 			defer t.Close()
 			dec := g.askHere(ctx, t, req, v)
 			return g.obey(req, v, e, j, caller, key, grants, dec)

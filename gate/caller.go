@@ -201,8 +201,7 @@ func (f *callerFinder) Session() string {
 func (f *callerFinder) markedAncestor() string {
 	top := 0
 	for pid := os.Getpid(); pid > 1; {
-		env, err := os.ReadFile(filepath.Join(f.proc, strconv.Itoa(pid), "environ"))
-		if err != nil || !hasMarker(env) {
+		if !marked(f.proc, pid) {
 			break
 		}
 		p, err := readProc(f.proc, pid)

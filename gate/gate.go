@@ -362,12 +362,9 @@ func (g *Gate) replaceOne(v *Verdict, a *script.Analysis, i int, jd Judged, req 
 		}
 		return "safeshell cannot put the replacement into " + strings.Join(c.Via, " ")
 	}
-	e, ok := g.rewriteSpans(c, d)
-	if !ok {
-		return "some of its words are not known before it runs"
-	}
+	e, why := g.rewriteSpans(a, c, d)
 	*edits = append(*edits, e...)
-	return ""
+	return why
 }
 
 // trashOf splits a redirect to safeshell's own trash from other commands.
@@ -384,22 +381,6 @@ func (g *Gate) command(redirect []string) []string {
 		return append([]string{g.env.Binary, "trash", "put"}, argv...)
 	}
 	return redirect
-}
-
-// rewriteSpans replaces a command's word by the redirect's words in front of
-// the arguments, so that every argument stays byte for byte.
-func (g *Gate) rewriteSpans(c script.Command, d eval.Decision) ([]script.Edit, bool) {
-	before, after := d.RedirectBefore, d.RedirectAfter
-	if len(before) == 0 || c.Argv[0].Span.End <= c.Argv[0].Span.Start {
-		return nil, false
-	}
-	head := g.command(before)
-	edits := []script.Edit{{Span: c.Argv[0].Span, New: script.Quote(head)}}
-	if len(after) > 0 {
-		end := c.Argv[len(c.Argv)-1].Span.End
-		edits = append(edits, script.Edit{Span: script.Span{Start: end, End: end}, New: " " + script.Quote(after)})
-	}
-	return edits, true
 }
 
 // pathLosers are carriers under which the shims are not found.

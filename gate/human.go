@@ -3,6 +3,8 @@ package gate
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -15,6 +17,11 @@ import (
 func (g *Gate) NotHuman() string {
 	if g.caller.Context() == eval.AI {
 		return fmt.Sprintf("this runs under an agent (%s)", g.caller.Agent())
+	}
+	for _, p := range chain(g.caller.proc, os.Getpid()) {
+		if marked(g.caller.proc, p.pid) {
+			return fmt.Sprintf("this runs under an agent, whose mark process %d (%s) carries", p.pid, p.comm)
+		}
 	}
 	t, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -42,6 +49,13 @@ func (g *Gate) SharesAncestry(pid int, startTicks uint64, bootID string) string 
 		}
 	}
 	return ""
+}
+
+// marked reports whether a process was started with an agent's mark in its
+// environment, which it cannot take back: it was its parent's to give.
+func marked(proc string, pid int) bool {
+	env, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "environ"))
+	return err == nil && hasMarker(env)
 }
 
 // chain returns a process and its ancestors below init.

@@ -83,7 +83,7 @@ func askText(reason, rule, suggest string) string {
 // editHint tells how a rules file is mended while it stops every guarded
 // command, editors among them.
 func (g *Gate) editHint(p eval.Problem) string {
-	if strings.HasPrefix(p.Fix, "/") || p.File == "" {
+	if strings.HasPrefix(p.Fix, "/") || strings.Contains(p.Fix, ": /bin/") || p.File == "" {
 		return "" // the fix is such a command already
 	}
 	for _, name := range []string{g.env.Getenv("VISUAL"), g.env.Getenv("EDITOR"), "nano", "vi"} {

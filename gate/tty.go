@@ -13,9 +13,9 @@ import (
 	"safeshell/spool"
 )
 
-// openForegroundTTY opens the controlling terminal if this process is in its
+// OpenTerminal opens the controlling terminal if this process is in its
 // foreground: then a person sits there and may be asked right away.
-func openForegroundTTY() (*os.File, bool) {
+func OpenTerminal() (*os.File, bool) {
 	t, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, false
@@ -28,26 +28,46 @@ func openForegroundTTY() (*os.File, bool) {
 	return t, true
 }
 
-// askHere asks the person at the terminal. Anything but a clear yes is a no.
-func (g *Gate) askHere(ctx context.Context, t *os.File, req Request, v Verdict) spool.Decision {
-	no := spool.Decision{Verdict: spool.Denied, Choice: spool.Refuse, By: "tty", At: g.env.Now()}
-	fmt.Fprint(t, head("APPROVAL REQUIRED", v.Message, v.Rule))
-	fmt.Fprintf(t, "Command: %s\nDirectory: %s\n%s\n", spool.Visible(spool.Mask(displayOf(req))), spool.Visible(req.Dir), instead(v.Suggest))
+// AskTerminal shows question and the choices, where always says how far the
+// third one goes (" in this project"), and takes a line from the person at the
+// terminal. Anything but a clear yes is a no. The error is os.ErrDeadlineExceeded
+// after limit, that of ctx, or of reading; the choice is a no then too.
+func AskTerminal(ctx context.Context, t *os.File, question, always string, limit time.Duration) (spool.Choice, error) {
+	fmt.Fprint(t, question)
 	// What was typed before the question was shown is no answer to it.
 	discardInput(int(t.Fd()))
-	fmt.Fprint(t, "1 once, 2 for this session, 3 always, 4 deny [4]: ")
-	line, err := readLine(ctx, t, g.Config().Approval.Timeout)
+	fmt.Fprintf(t, "1 once, 2 for this session, 3 always%s, 4 deny [4]: ", always)
+	line, err := readLine(ctx, t, limit)
 	if err != nil {
 		fmt.Fprintln(t)
-		no.Reason = "no answer at the terminal"
-		return no
+		return spool.Refuse, err
 	}
-	choice := map[string]spool.Choice{"1": spool.Once, "2": spool.Session, "3": spool.Always}[strings.TrimSpace(line)]
-	if choice == 0 {
-		no.Reason = "answered at the terminal"
-		return no
+	switch strings.TrimSpace(line) {
+	case "1":
+		return spool.Once, nil
+	case "2":
+		return spool.Session, nil
+	case "3":
+		return spool.Always, nil
 	}
-	return spool.Decision{Verdict: spool.Allowed, Choice: choice, By: "tty", At: g.env.Now()}
+	return spool.Refuse, nil
+}
+
+// askHere asks the person at the terminal about a command.
+func (g *Gate) askHere(ctx context.Context, t *os.File, req Request, v Verdict) spool.Decision {
+	dec := spool.Decision{Verdict: spool.Denied, By: spool.ByTTY, At: g.env.Now()}
+	question := head("APPROVAL REQUIRED", v.Message, v.Rule) +
+		fmt.Sprintf("Command: %s\nDirectory: %s\n%s\n", spool.Visible(spool.Mask(displayOf(req))), spool.Visible(req.Dir), instead(v.Suggest))
+	var err error
+	switch dec.Choice, err = AskTerminal(ctx, t, question, "", g.Config().Approval.Timeout); {
+	case err != nil:
+		dec.Reason = "no answer at the terminal"
+	case dec.Choice == spool.Refuse:
+		dec.Reason = "answered at the terminal"
+	default:
+		dec.Verdict, dec.At = spool.Allowed, g.env.Now()
+	}
+	return dec
 }
 
 // readLine reads a line, but no longer than limit and not past ctx.

@@ -54,7 +54,9 @@ type world struct {
 	elicit          func(*sdk.ElicitParams) (*sdk.ElicitResult, error)
 	roots           []string
 	oldProtocol     bool
+	mute            bool // it does not tell of changed roots
 	progress        func(string)
+	client          *sdk.Client // of the last connect
 }
 
 // newWorld makes one with fake commands curl and cargo, and scripts/build.sh.
@@ -112,7 +114,7 @@ func (w *world) connect() *sdk.ClientSession {
 		o.ElicitationHandler = func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return w.elicit(r.Params) }
 	}
 	if w.roots != nil {
-		o.Capabilities.RootsV2 = &sdk.RootCapabilities{}
+		o.Capabilities.RootsV2 = &sdk.RootCapabilities{ListChanged: !w.mute}
 	}
 	if w.progress != nil {
 		o.ProgressNotificationHandler = func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { w.progress(r.Params.Message) }
@@ -122,6 +124,7 @@ func (w *world) connect() *sdk.ClientSession {
 		so.ProtocolVersion = "2025-06-18"
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "Test Client", Version: "1"}, o)
+	w.client = c
 	for _, r := range w.roots {
 		c.AddRoots(&sdk.Root{URI: "file://" + r})
 	}

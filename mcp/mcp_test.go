@@ -108,6 +108,25 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// Choice 2 is for the session that goes on, also where the server was started
+// anew since the script was stopped; not for a third one.
+func TestSessionAfterRestart(t *testing.T) {
+	w := newWorld(t)
+	s := w.connect()
+	script := args{"code": "initcmds curl\ncurl again"}
+	res, _, _ := call(t, s, "run", script)
+	s.Close()
+	s = w.connect()
+	if _, text, r := call(t, s, "run", args{"retry_id": retryID(t, res), "userChoice": 2}); r.Stdout != "fake curl again\n" {
+		t.Fatal(text)
+	}
+	if _, text, r := call(t, s, "run", script); r.Stdout != "fake curl again\n" {
+		t.Fatal("asked again: " + text)
+	}
+	res, _, _ = call(t, w.connect(), "run", script)
+	retryID(t, res)
+}
+
 func TestRetryKeepsEverything(t *testing.T) {
 	w := newWorld(t)
 	s := w.connect()
@@ -173,9 +192,9 @@ func TestElicitation(t *testing.T) {
 }
 
 func TestRoots(t *testing.T) {
-	for _, old := range []bool{false, true} {
+	for i, old := range []bool{false, true, true} {
 		w := newWorld(t)
-		w.oldProtocol = old
+		w.oldProtocol, w.mute = old, i == 2
 		root := filepath.Join(filepath.Dir(w.proj), "other root")
 		if err := os.MkdirAll(root+"/sub", 0o700); err != nil {
 			t.Fatal(err)
@@ -186,6 +205,19 @@ func TestRoots(t *testing.T) {
 			t.Fatalf("old=%v: %s", old, text)
 		}
 		if _, text, r := call(t, s, "run", args{"code": "initcmds\npwd", "cwd": "sub"}); r.Stdout != root+"/sub\n" {
+			t.Fatal(text)
+		}
+		if !old {
+			continue
+		}
+		// Roots that change count from the next call on; one that is gone is said.
+		w.client.RemoveRoots("file://" + w.roots[0])
+		w.client.AddRoots(&sdk.Root{URI: "file://" + w.proj + "/nope"})
+		waitFor(t, "the new root", func() bool {
+			_, text, _ := call(t, s, "run", args{"code": "initcmds\npwd"})
+			return strings.Contains(text, w.proj+"/nope") && strings.Contains(text, "nothing has run")
+		})
+		if _, text, r := call(t, s, "run", args{"code": "initcmds\npwd", "cwd": w.proj}); r.Stdout != w.proj+"\n" {
 			t.Fatal(text)
 		}
 	}
@@ -381,6 +413,13 @@ func TestDaemonStays(t *testing.T) {
 	if !alive(t, w.proj+"/left") {
 		t.Error("it was ended")
 	}
+	// Its keeper removes the run's directory when it ends.
+	b, _ := os.ReadFile(w.proj + "/left")
+	var pid int
+	if _, err := fmt.Sscan(string(b), &pid); err != nil || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Fatalf("%q cannot be ended", b)
+	}
+	waitFor(t, "the run's end", func() bool { left, _ := filepath.Glob(w.home + "/.safeshell/run/*"); return len(left) == 0 })
 }
 
 func TestClosedOutput(t *testing.T) {

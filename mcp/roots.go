@@ -75,7 +75,9 @@ func (s *server) rootsOf(ctx context.Context, req *sdk.CallToolRequest) ([]strin
 		}
 		roots = append(roots, dir)
 	}
-	s.roots, s.rootsOK = roots, true
+	// A client that does not tell of changes is asked anew by each call; not
+	// where that would cost each call a round of its own.
+	s.roots, s.rootsOK = roots, caps.RootsV2.ListChanged || req.ProtocolVersion() >= multiRound
 	return roots, nil, nil
 }
 

@@ -63,6 +63,9 @@ func (s *server) toolRun(ctx context.Context, req *sdk.CallToolRequest, in runIn
 	if err != nil {
 		return failedf("%w; nothing has run", err), nil, nil
 	}
+	if err := v.set.CheckCalls(j.name(), j.decl); err != nil {
+		return failed(err), nil, nil
+	}
 	// Where a human watches, the script's own process asks there.
 	if !v.result.OK() && !(onlyPermittable(v.result) && s.monitorAlive()) {
 		if res := s.settle(ctx, req, j, v, in.Background); res != nil {
@@ -137,6 +140,7 @@ func (s *server) retry(ctx context.Context, req *sdk.CallToolRequest, in runInpu
 	env = append(env, s.sessionVars()...)
 	env = set(env, "SAFESHELL_HOME", s.o.Paths.Home)
 	env = set(env, "SAFESHELL_SPOOL", s.o.Paths.Spool)
+	env = set(env, "SAFESHELL_CONTEXT", "ai") // also where a person's run was stopped
 	j := job{kind: r.Kind, code: r.Script, file: r.File, args: r.Args, dir: r.Dir, env: env, commands: r.Commands, limit: r.Limit}
 	if limit > 0 {
 		j.limit = limit
@@ -375,6 +379,9 @@ func (s *server) toolCheck(ctx context.Context, req *sdk.CallToolRequest, in che
 	}
 	v, err := s.judge(j.commands, j.env, dir)
 	if err != nil {
+		return failed(err), nil, nil
+	}
+	if err := v.set.CheckCalls(j.name(), j.decl); err != nil {
 		return failed(err), nil, nil
 	}
 	if v.result.OK() {

@@ -28,9 +28,10 @@ type job struct {
 	args     []string
 	dir      string
 	env      []string
-	commands []string      // declared
-	limit    time.Duration // in force; 0: none
-	asked    time.Duration // as the call gave it
+	commands []string           // declared
+	decl     permit.Declaration // of a shell script
+	limit    time.Duration      // in force; 0: none
+	asked    time.Duration      // as the call gave it
 }
 
 // source reads the script of a call; what may also be "commands", in messages.
@@ -68,9 +69,7 @@ func source(code, language, file, dir string) (job, error) {
 	default:
 		return j, fmt.Errorf("language %q is not known; it is shell or typescript; nothing has run", language)
 	}
-	var err error
-	j.commands, err = declared(j)
-	return j, err
+	return j, j.declare()
 }
 
 // readScript reads a regular file, without waiting for a pipe or a device.
@@ -100,20 +99,19 @@ func (j job) name() string {
 	return "code"
 }
 
-// declared reads the declaration, without running anything.
-func declared(j job) ([]string, error) {
+// declare reads the declaration, without running anything.
+func (j *job) declare() (err error) {
 	if j.kind == permit.Module {
-		names, err := ts.Declared(j.code)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%w; nothing has run", j.name(), err)
+		if j.commands, err = ts.Declared(j.code); err != nil {
+			return fmt.Errorf("%s:%w; nothing has run", j.name(), err)
 		}
-		return names, nil
+		return nil
 	}
-	d, err := permit.ParseScript(j.name(), j.code)
-	if err != nil {
-		return nil, fmt.Errorf("%w; nothing has run", err)
+	if j.decl, err = permit.ParseScript(j.name(), j.code); err != nil {
+		return fmt.Errorf("%w; nothing has run", err)
 	}
-	return d.All(), nil
+	j.commands = j.decl.All()
+	return nil
 }
 
 // environOf is a call's environment. What says where safeshell's files are and

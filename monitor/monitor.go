@@ -105,6 +105,9 @@ func Run(ctx context.Context, o Options) error {
 		tea.WithOutput(o.Out),
 		tea.WithEnvironment(teaEnviron(o.Getenv)),
 		tea.WithColorProfile(profile(o.Getenv)),
+		// A signal ends ctx. If bubbletea took it as well, the one of the two
+		// that came second would wait for ever for the program to take it.
+		tea.WithoutSignalHandler(),
 	)
 	// Not tea.WithContext: that ends without waiting for the reader.
 	defer context.AfterFunc(ctx, p.Quit)()

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"safeshell/spool"
 )
 
 // Everything that is shown passes this file: what a command, a path or a
@@ -32,10 +34,6 @@ func charsetOf(getenv func(string) string) charset {
 	return charset{}
 }
 
-// blanks draw nothing or a space, although Unicode calls them letters, marks
-// or symbols.
-var blanks = []rune{0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x1D159}
-
 // maxMarks is how many combining marks one letter may carry; more would cover
 // the lines around it.
 const maxMarks = 3
@@ -47,12 +45,8 @@ func (c charset) drawn(r rune) bool {
 		return false
 	case r < 0x7f:
 		return true
-	case c.ascii || !unicode.IsPrint(r):
-		return false // controls, format characters (bidi, zero width), odd spaces, private use
-	case unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
-		return false
 	}
-	return !slices.Contains(blanks, r)
+	return !c.ascii && spool.Drawn(r)
 }
 
 // spell is how a character is written that does not draw itself.

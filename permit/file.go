@@ -181,6 +181,21 @@ func (s *Set) loadProject() {
 	}
 }
 
+// CheckFile reports why dir's permissions.yaml could not count, before a human
+// trusts it: nil where there is none. The error names file, line and column.
+func CheckFile(dir string) error {
+	path := filepath.Join(dir, FileName)
+	data, err := readProjectFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", Show(path), err)
+	}
+	_, err = ParseFile(path, data)
+	return err
+}
+
 func (s *Set) warn(format string, a ...any) {
 	s.Warnings = append(s.Warnings, fmt.Sprintf(format, a...))
 }

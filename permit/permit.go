@@ -256,7 +256,7 @@ func Show(command string) string {
 	}
 	v := spool.Visible(command)
 	if v != command || strings.ContainsAny(v, " '\"") {
-		return fmt.Sprintf("%q", command)
+		return spool.Visible(fmt.Sprintf("%q", command))
 	}
 	return v
 }

@@ -64,6 +64,10 @@ func parse(text string, o Options) (res Analysis) {
 	if strings.IndexByte(text, 0) >= 0 {
 		a.unknownAt("the text holds NUL bytes, which shells treat differently", Span{0, len(text)})
 	}
+	if o.Dialect == PowerShell {
+		a.powershell(text)
+		return
+	}
 	a.code(source{text: text}, o.Dialect, a.start(), &ctx{})
 	return
 }
@@ -141,7 +145,9 @@ func dialects(d Dialect, text string) []Dialect {
 		}
 		return []Dialect{Bash, POSIX}
 	}
-	if !strings.ContainsAny(text, "$=(\\`<>[*?~") {
+	// zsh's precommand modifiers and loops are words that bash takes for programs.
+	if !strings.ContainsAny(text, "$=(\\`<>[*?~") && !strings.HasPrefix(text, "- ") &&
+		!containsAny(text, "noglob", "nocorrect", "repeat", "foreach", "emulate", "sched", " - ", ";- ", "\n- ") {
 		return []Dialect{Bash}
 	}
 	return []Dialect{Bash, Zsh}

@@ -23,7 +23,7 @@ func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
 		a.eval(k)
 	case ".", "source":
 		a.source(k)
-	case "command", "builtin", "exec", "noglob", "nocorrect", "-", "repeat":
+	case "command", "builtin", "exec", "noglob", "nocorrect", "-", "repeat", "coproc":
 		return a.precommand(k, name)
 	case "export", "readonly", "declare", "typeset", "local", "integer", "float", "nameref":
 		a.emit(k)
@@ -186,7 +186,7 @@ func (k *call) after(i, at int, via string) *call {
 // precommand follows the builtins that run their arguments.
 func (a *analyzer) precommand(k *call, name string) (outcome, bool) {
 	zsh := k.c.src.lang == Zsh
-	if (name == "noglob" || name == "nocorrect" || name == "-" || name == "repeat") && !zsh {
+	if (name == "noglob" || name == "nocorrect" || name == "-" || name == "repeat" || name == "coproc") && !zsh {
 		k.keyword = false
 		return outcome{}, false
 	}
@@ -239,7 +239,7 @@ func (a *analyzer) precommand(k *call, name string) (outcome, bool) {
 		if name == "exec" {
 			k.st.dead, k.st.exited = true, true
 		}
-	} else if name == "repeat" || name == "noglob" || name == "nocorrect" || name == "-" {
+	} else if name == "repeat" || name == "noglob" || name == "nocorrect" || name == "-" || name == "coproc" {
 		o = a.run(t)
 	} else if bo, ok := a.builtin(t, n); ok {
 		o = bo

@@ -12,6 +12,7 @@ type redirSet struct {
 	list  []Redirect
 	in    bool  // standard input is redirected
 	stdin *Word // its text, when known
+	twice bool  // more than one redirection feeds it
 	fedBy []int
 	out   []Redirect // files that standard output goes to
 }
@@ -66,6 +67,9 @@ func (a *analyzer) target(w *syntax.Word, st *state, c *ctx) Word {
 
 // note records what a redirection means for the standard streams.
 func (rs *redirSet) note(a *analyzer, d Redirect, st *state) {
+	if rs.in && d.Fd <= 0 && strings.HasPrefix(d.Op, "<") {
+		rs.twice = true
+	}
 	switch d.Op {
 	case "<", "<>":
 		if d.Fd > 0 {
@@ -118,7 +122,12 @@ func (rs *redirSet) apply(c *ctx) {
 
 // streams changes the standard streams only.
 func (rs *redirSet) streams(c *ctx) {
-	if rs.in {
+	switch {
+	case !rs.in:
+	case c.src.lang == Zsh && (rs.twice || c.stdin != nil || len(c.fedBy) > 0):
+		// zsh reads all of them, one after the other (multios).
+		c.stdin, c.fedBy = nil, append(c.fedBy[:len(c.fedBy):len(c.fedBy)], rs.fedBy...)
+	default:
 		c.stdin, c.fedBy = rs.stdin, rs.fedBy
 	}
 	if len(rs.out) > 0 && (c.src.lang != Zsh || c.sink == nil) {

@@ -34,6 +34,9 @@ const (
 	POSIX      Dialect = "sh"
 	Zsh        Dialect = "zsh"
 	AnyDialect Dialect = ""
+	// PowerShell is for tools that say that they run it: no grammar, only words
+	// that are certain; the rest is Unknown.
+	PowerShell Dialect = "powershell"
 )
 
 // Options say where and for whom a text is analysed.

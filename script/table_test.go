@@ -455,11 +455,16 @@ func TestDialects(t *testing.T) {
 		{text: "functions[f]='rm x'; f", unknown: true},
 		{text: "TRAPEXIT() { rm x }", want: []string{"rm x"}},
 		{text: "emulate sh -c 'rm x'", want: []string{"rm x"}},
+		{text: "rec | xargs -I{} rm x <<<''", want: []string{"xargs: rm x"}},
 	})
 	runRows(t, AnyDialect, []row{
 		{text: "X='a b'; rm $X", want: []string{"rm a b", "rm 'a b'"}},
 		{text: "rm -rf x && ls", want: []string{"rm -rf x"}},
 		{text: "rm lo(g|x)", want: []string{"rm lo(g|x)"}},
+		{text: "noglob rm x; ls", want: []string{"noglob rm x", "?noglob: rm x", "noglob: rm x", "ls"}},
+		{text: "- rm x", want: []string{"- rm x", "?-: rm x", "-: rm x"}},
+		{text: "repeat 2 rm x", want: []string{"repeat 2 rm x", "?repeat: rm x", "repeat 2 rm x", "repeat: rm x"}},
+		{text: "echo $(/opt/safeshell trash put x)y", want: []string{"echo y"}},
 	})
 	if n := len(Parse("cd a && rm $X; ls | sort", testOptions(AnyDialect)).Commands); n != 4 {
 		t.Errorf("%d commands for 4", n)

@@ -2,8 +2,8 @@
 
 // entry runs before the Go runtime, when the program was linked with
 // -ldflags="-E safeshell/shims.entry": it notes which of the standard files are
-// closed and which signals are ignored, since the runtime changes both, and then
-// goes on to the runtime's own entry.
+// closed and which signals are ignored, since the runtime changes both, asks the
+// runtime for one processor, and then goes on to the runtime's own entry.
 TEXT ·entry(SB),NOSPLIT|NOFRAME,$0
 	SUBQ $256, SP
 	XORQ R12, R12
@@ -45,5 +45,45 @@ skip:
 	JLT sigs
 	MOVQ R12, ·ignoredAtStart(SB)
 	ADDQ $256, SP
+
+// The kernel has left argc, argv, 0, environ, 0 at SP. With GOMAXPROCS=1 the
+// runtime starts no threads for processors that a shim has no use for. Whoever
+// has set the variable keeps the value.
+	MOVQ 0(SP), CX
+	LEAQ 16(SP)(CX*8), DI
+	MOVQ $0x4f525058414d4f47, R8 // "GOMAXPRO"
+env:
+	MOVQ 0(DI), AX
+	TESTQ AX, AX
+	JEQ add
+	ADDQ $8, DI
+	CMPQ 0(AX), R8 // behind the last string are the program's name and eight zeros
+	JNE env
+	MOVL 8(AX), AX
+	ANDL $0xffffff, AX
+	CMPL AX, $0x3d5343 // "CS="
+	JNE env
+	JMP start
+// argc, argv and its 0 move down by a word, and the variable takes the place.
+add:
+	MOVQ $1, ·addedAtStart(SB)
+	MOVQ SP, SI
+	SUBQ $8, SP
+	MOVQ SP, DI
+	ADDQ $2, CX
+	CLD
+	REP; MOVSQ
+	LEAQ oneProcessor<>(SB), AX
+	MOVQ AX, 0(DI)
+start:
 	XORQ DX, DX
 	JMP _rt0_amd64_linux(SB)
+
+DATA oneProcessor<>+0(SB)/8, $"GOMAXPRO"
+DATA oneProcessor<>+8(SB)/8, $"CS=1\x00\x00\x00\x00"
+GLOBL oneProcessor<>(SB), RODATA|NOPTR, $16
+
+// growStack is nothing but a frame so large that the stack grows at once to what
+// judging a command needs.
+TEXT ·growStack(SB),0,$24000-0
+	RET

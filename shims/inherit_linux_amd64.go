@@ -1,6 +1,7 @@
 package shims
 
 import (
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -9,11 +10,25 @@ import (
 
 // Set by entry, before the Go runtime runs: bit n of closedAtStart is set when
 // file n was closed, bit n of ignoredAtStart when signal n was ignored. Both
-// are zero in a build without that entry.
-var closedAtStart, ignoredAtStart uint64
+// are zero in a build without that entry. addedAtStart is 1 when the runtime was
+// started with GOMAXPROCS=1, which is not the user's.
+var closedAtStart, ignoredAtStart, addedAtStart uint64
 
 //nolint:unused // the linker starts the program there
 func entry()
+
+func growStack()
+
+// Begin is what main does first: it makes the environment that of the caller
+// again, and the stack large enough for judging a command while it is still
+// empty. Growing it step by step would copy it four times, and each copy reads
+// the tables of every function on it.
+func Begin() {
+	if addedAtStart == 1 {
+		_ = os.Unsetenv("GOMAXPROCS")
+	}
+	growStack()
+}
 
 // restoreInherited gives the next program what this process was started with
 // and the Go runtime has changed: it opens /dev/null for closed standard files

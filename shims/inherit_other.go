@@ -6,3 +6,7 @@ package shims
 // (closed standard files, ignored signals but HUP and INT) is not known on
 // this system.
 func restoreInherited() {}
+
+// Begin does nothing here: the stack grows step by step, and the runtime starts
+// as it likes.
+func Begin() {}

@@ -155,13 +155,10 @@ func (f finder) candidate(e, name string) string {
 	}
 	p := e + "/" + name
 	var st unix.Stat_t
-	if unix.Stat(p, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+	if unix.Stat(p, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || f.isSelf(p, &st) {
 		return ""
 	}
 	if unix.Faccessat(unix.AT_FDCWD, p, unix.X_OK, unix.AT_EACCESS) != nil {
-		return ""
-	}
-	if f.isSelf(p, &st) {
 		return ""
 	}
 	return p

@@ -63,7 +63,23 @@ func (p Process) gate(paths config.Paths) *gate.Gate {
 }
 
 func (p Process) errorf(format string, a ...any) {
-	fmt.Fprintf(p.Stderr, "safeshell: %s\n", fmt.Sprintf(format, a...))
+	fmt.Fprintf(p.Stderr, "safeshell: %s\n", fmt.Sprintf(format, VisibleArgs(a)...))
+}
+
+// VisibleArgs makes the texts and errors among a format's arguments visible, so
+// that a name or a path in them stays on its line and drives no terminal.
+func VisibleArgs(args []any) []any {
+	out := make([]any, len(args))
+	for i, a := range args {
+		switch x := a.(type) {
+		case string:
+			a = spool.Visible(x)
+		case error:
+			a = spool.Visible(x.Error())
+		}
+		out[i] = a
+	}
+	return out
 }
 
 // workingDir returns the physical working directory; "" when it is gone.

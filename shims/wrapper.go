@@ -62,6 +62,16 @@ func parseShellCall(args []string) shellCall {
 	return c
 }
 
+// isPrefixed: the one argument is a whole command line, as Claude Code passes it
+// to CLAUDE_CODE_SHELL_PREFIX (2.1.330), and not the name of a script.
+func (c shellCall) isPrefixed() bool {
+	if c.commandAt >= 0 || len(c.args) != 1 || strings.HasPrefix(c.args[0], "-") || !strings.ContainsAny(c.args[0], " \t\n;&|") {
+		return false
+	}
+	_, err := os.Stat(c.args[0])
+	return err != nil
+}
+
 // RunWrapper is a shell: it judges the -c text and execs the delegate shell. A
 // call without -c (a script file, an interactive shell) is passed on with the
 // shims first in PATH. It returns an exit code only if nothing was exec'd.
@@ -79,6 +89,9 @@ func RunWrapper(p Process) int {
 		return CodeNotFound
 	}
 	call := parseShellCall(tail(p.Argv))
+	if p.Identity.Name == "" && call.isPrefixed() {
+		call = parseShellCall([]string{"-c", call.args[0]})
+	}
 	args := append([]string{}, call.args...)
 	if call.commandAt >= 0 {
 		line := args[call.commandAt]
@@ -97,6 +110,7 @@ func RunWrapper(p Process) int {
 			// Start-up files may put other directories in front of the shims.
 			line = shimsFirst(paths.Shims) + line
 		}
+		line = afterSnapshot(line, paths.Shims)
 		args[call.commandAt] = line
 	}
 	env := setenv(p.Environ, "PATH", prependPath(p.getenv("PATH"), paths.Shims))
@@ -159,6 +173,17 @@ func prependPath(path, dir string) string {
 func shimsFirst(dir string) string {
 	q := script.Quote([]string{dir})
 	return "case $PATH in " + q + ":*) ;; *) PATH=" + q + ":$PATH; export PATH ;; esac; "
+}
+
+// afterSnapshot puts the shims in front again behind the snapshot that Claude
+// Code's lines begin with: its last line sets PATH to the client's own (2.1.330).
+func afterSnapshot(line, dir string) string {
+	const eval = " && eval "
+	at := strings.Index(line, eval)
+	if !strings.HasPrefix(line, "source ") || at < 0 || !strings.Contains(line[:at], "/shell-snapshots/") {
+		return line
+	}
+	return line[:at] + " && { " + shimsFirst(dir) + "}" + line[at:]
 }
 
 // RunExec judges one argv and runs it in place, looked up in PATH behind the

@@ -114,10 +114,14 @@ func (w *waiter) reqDir() string  { return w.s.path("req", w.r.ID) }
 func (w *waiter) doneDir() string { return w.s.path("done", w.r.ID) }
 
 // publish makes the request visible, complete and locked. If gc took the
-// staged directory or the spool was removed, it tries once more.
+// staged directory or the spool was removed, it tries again: to a gc whose
+// clock has just been set everything staged is old.
 func (w *waiter) publish() error {
 	err := w.publishOnce()
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, unix.EWOULDBLOCK) {
+	for range publishTries {
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) && !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
 		if err := w.s.layout(); err != nil {
 			return err
 		}
@@ -126,6 +130,9 @@ func (w *waiter) publish() error {
 	}
 	return err
 }
+
+// publishTries is how often it is tried again.
+const publishTries = 4
 
 func (w *waiter) publishOnce() (err error) {
 	data, shown, err := encodeRequest(w.r)

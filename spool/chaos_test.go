@@ -28,6 +28,9 @@ import (
 type chaosProfile struct {
 	name           string
 	timeout, grace time.Duration
+	// clock: each process's wall clock is wrong by up to a day and steps, and
+	// the machine is suspended now and then.
+	clock bool
 }
 
 const (
@@ -48,6 +51,26 @@ func chaosSpool() (*Spool, *rand.Rand, func(format string, args ...any)) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if f := os.Getenv("SPOOL_TEST_CLOCK"); f != "" {
+		steps := rand.New(rand.NewPCG(seed, 2))
+		var mu sync.Mutex
+		wrong := time.Duration(0)
+		s.wall = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			if steps.IntN(3) == 0 {
+				wrong = time.Duration(steps.Int64N(int64(48*time.Hour))) - 24*time.Hour
+			}
+			return time.Now().Add(wrong)
+		}
+		s.boot = func() time.Duration { // one clock for all: the file grows by a byte for 10 ms of sleep
+			fi, err := os.Stat(f)
+			if err != nil {
+				return bootNow()
+			}
+			return bootNow() + time.Duration(fi.Size())*10*time.Millisecond
+		}
 	}
 	return s, rand.New(rand.NewPCG(seed, 1)), func(format string, args ...any) {
 		fmt.Fprintf(log, format+"\n", args...) // one write, so no line is torn
@@ -124,7 +147,7 @@ func chaosMonitor() int {
 			}
 		}
 		if rnd.IntN(20) == 0 {
-			if err := s.GC(time.Now()); err != nil {
+			if err := s.GC(s.wall()); err != nil {
 				log("error %v", err)
 			}
 		}
@@ -141,7 +164,7 @@ func chaosMonitor() int {
 }
 
 func TestChaos(t *testing.T) {
-	length := 6 * time.Second
+	length := 4 * time.Second
 	if v := os.Getenv("SAFESHELL_CHAOS"); v != "" {
 		var err error
 		if length, err = time.ParseDuration(v); err != nil {
@@ -151,8 +174,9 @@ func TestChaos(t *testing.T) {
 		length = time.Second
 	}
 	for _, p := range []chaosProfile{
-		{"slow", 3 * time.Second, 700 * time.Millisecond},
-		{"tight", 40 * time.Millisecond, 15 * time.Millisecond},
+		{"slow", 3 * time.Second, 700 * time.Millisecond, false},
+		{"tight", 40 * time.Millisecond, 15 * time.Millisecond, false},
+		{"clock", time.Second, 200 * time.Millisecond, true},
 	} {
 		t.Run(p.name, func(t *testing.T) { (&chaos{t: t, p: p}).run(length) })
 	}
@@ -205,6 +229,13 @@ func (c *chaos) run(length time.Duration) {
 		"SPOOL_TEST_DIR=" + c.s.Dir(), "SPOOL_TEST_LOG=" + log, "SPOOL_TEST_MARKERS=" + markers,
 		"SPOOL_TEST_TIMEOUT=" + c.p.timeout.String(), "SPOOL_TEST_GRACE=" + c.p.grace.String(),
 	}
+	if c.p.clock {
+		slept := filepath.Join(c.dir, "slept")
+		if err := os.WriteFile(slept, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.env = append(c.env, "SPOOL_TEST_CLOCK="+slept)
+	}
 	c.end = time.Now().Add(length)
 	stop := make(chan struct{})
 	var requesters, others sync.WaitGroup
@@ -215,6 +246,9 @@ func (c *chaos) run(length time.Duration) {
 		others.Go(func() { c.monitors(stop) })
 	}
 	others.Go(func() { c.partial(stop) })
+	if c.p.clock {
+		others.Go(func() { c.sleeps(stop) })
+	}
 	requesters.Wait()
 	close(stop)
 	others.Wait()
@@ -299,6 +333,27 @@ func (c *chaos) monitors(stop chan struct{}) {
 			return
 		case <-time.After(pause):
 		}
+	}
+}
+
+// sleeps suspends the machine: all clocks since boot run ahead at once.
+func (c *chaos) sleeps(stop chan struct{}) {
+	f, err := os.OpenFile(filepath.Join(c.dir, "slept"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	defer f.Close()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(200*time.Millisecond + c.ms(1000)):
+		}
+		if _, err := f.Write(make([]byte, 1+c.roll(150))); err != nil {
+			c.t.Error(err)
+		}
+		c.count("suspends")
 	}
 }
 
@@ -416,4 +471,8 @@ func (c *chaos) check(log, markers string) {
 		}
 	}
 	t.Log(c.ended)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	outcomes := c.ended["allowed"] + c.ended["not allowed"] + c.ended["killed requesters"]
+	fmt.Printf("chaos: %s: %d outcomes, %d monitors killed, %d late answers used\n", c.p.name, outcomes, c.ended["killed monitors"], c.ended["late answers used"])
 }

@@ -3,9 +3,12 @@ package spool
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -74,3 +77,30 @@ func ttyName(dev uint64) string {
 	}
 	return ""
 }
+
+// random fills b from the kernel's generator. (crypto/rand would cost every shim
+// the start of a generator of its own.) Like crypto/rand it does not return
+// without.
+func random(b []byte) {
+	for off := 0; off < len(b); {
+		n, err := unix.Getrandom(b[off:], 0)
+		switch {
+		case err == nil:
+			off += n
+		case err != unix.EINTR:
+			f, err := os.Open("/dev/urandom")
+			if err == nil {
+				_, err = io.ReadFull(f, b)
+				f.Close()
+			}
+			if err != nil {
+				panic("safeshell: the kernel gives no random bytes: " + err.Error())
+			}
+			return
+		}
+	}
+}
+
+// dieWithUs has the kernel kill cmd when the calling thread ends, which must
+// live as long as cmd is meant to: lock it.
+func dieWithUs(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

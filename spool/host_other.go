@@ -3,7 +3,9 @@
 package spool
 
 import (
+	"crypto/rand"
 	"os"
+	"os/exec"
 	"runtime"
 	"time"
 
@@ -37,3 +39,8 @@ func identify(r *Request) {
 	r.PID = os.Getpid()
 	r.SID, _ = unix.Getsid(0)
 }
+
+// random fills b from the system's generator.
+func random(b []byte) { _, _ = rand.Read(b) } // never fails (crypto/rand)
+// dieWithUs is not to be had here.
+func dieWithUs(*exec.Cmd) {}

@@ -97,20 +97,28 @@ func (j *Journal) Append(e Entry) error {
 	if err != nil {
 		return j.failed(err)
 	}
-	f, err := j.open(unix.LOCK_SH, j.patience)
+	fd, size, err := j.open(unix.LOCK_SH, j.patience)
 	if err != nil {
 		return j.failed(err)
 	}
-	defer f.Close()
-	size, err := j.write(f, line)
+	if torn(fd) {
+		_ = unix.Close(fd)
+		if fd, size, err = j.openQuiet(); err != nil {
+			return j.failed(err)
+		}
+		if torn(fd) { // a fragment that a full disk left: our line gets its own
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	err = j.write(fd, line)
 	if err == nil && e.Kind == KindAnswer {
-		err = f.Sync()
+		err = unix.Fsync(fd)
 	}
+	_ = unix.Close(fd) // and unlock: locks are not upgraded, that could lose them to another
 	if err != nil {
 		return j.failed(err)
 	}
-	if size >= j.size {
-		f.Close() // locks are not upgraded: that could lose it to another
+	if size+int64(len(line)) >= j.size {
 		j.rotate()
 	}
 	return nil
@@ -147,12 +155,12 @@ func (j *Journal) encode(e Entry) ([]byte, error) {
 		notes[i], _ = cutMiddle(escapeInvalid(Mask(n)), maxReason/8)
 	}
 	e.Notes = notes
-	line, err := encode(e)
+	line, err := appendEntry(make([]byte, 0, 512), &e)
 	if err == nil && len(line) > maxEntry {
 		// Only control characters, six bytes each in JSON, grow so much.
 		e.Notes, e.Reason = nil, Visible(e.Reason)
 		e.Command, e.Dir = Visible(e.Command), Visible(e.Dir)
-		line, err = encode(e)
+		line, err = appendEntry(line[:0], &e)
 	}
 	return line, err
 }
@@ -175,81 +183,102 @@ func escapeInvalid(s string) string {
 	return b.String()
 }
 
-// open returns the current file, locked. It is made when it is not there.
-func (j *Journal) open(how int, patience time.Duration) (*os.File, error) {
+// open returns the current file, locked, and its size. It is made when it is not
+// there. These are bare system calls, as few as will do: each guarded command
+// makes them, and an os.File makes more.
+func (j *Journal) open(how int, patience time.Duration) (fd int, size int64, err error) {
 	deadline := time.Now().Add(patience)
 	pause := 50 * time.Microsecond
 	for {
-		f, err := openPlain(j.path, unix.O_RDWR|unix.O_APPEND|unix.O_CREAT)
+		fd, err := openPlain(j.path, unix.O_RDWR|unix.O_APPEND|unix.O_CREAT)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err = makeParents(filepath.Dir(j.path)); err == nil && time.Now().Before(deadline) {
 				continue
 			}
 		}
 		if err != nil {
-			return nil, err
+			return -1, 0, err
 		}
-		if err = checkNew(f, j.uid); err == nil {
-			err = flock(f, how|unix.LOCK_NB)
+		st, err := checkNew(fd, j.path, j.uid)
+		if err == nil {
+			err = flockFd(fd, j.path, how|unix.LOCK_NB)
 		}
-		if err == nil && sameFile(f, j.path) {
-			return f, nil
+		if err == nil && isNamed(&st, j.path) {
+			return fd, st.Size, nil
 		}
-		f.Close()
+		_ = unix.Close(fd)
 		if err != nil && !errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, err
+			return -1, 0, err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("%s is locked by another process; see: fuser %s", Visible(j.path), quote(j.path))
+			return -1, 0, fmt.Errorf("%s is locked by another process; see: fuser %s", Visible(j.path), quote(j.path))
 		}
 		time.Sleep(pause)
 		pause = min(pause*2, 5*time.Millisecond)
 	}
 }
 
-// openPlain opens a file without the poller, which every append of a guarded
-// command would set up anew. Opening a FIFO for reading and writing does not
-// wait for another end.
-func openPlain(path string, flags int) (*os.File, error) {
+// openPlain opens a file. Opening a FIFO for reading and writing does not wait
+// for another end.
+func openPlain(path string, flags int) (fd int, err error) {
 	for {
-		fd, err := unix.Open(path, flags|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
-		if err == unix.EINTR {
+		fd, err = unix.Open(path, flags|unix.O_NOFOLLOW|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
+		switch err {
+		case nil:
+			return fd, nil
+		case unix.EINTR:
 			continue
 		}
-		if err != nil {
-			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-		}
-		return os.NewFile(uintptr(fd), path), nil
+		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 }
 
-// write appends line with one system call and returns the size of the file. A
-// fragment that a full disk left at the end gets a line of its own first.
-func (j *Journal) write(f *os.File, line []byte) (int64, error) {
-	fi, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	size := fi.Size()
-	if size > 0 {
-		var last [1]byte
-		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
-			line = append([]byte{'\n'}, line...)
+// write appends line with one system call.
+func (j *Journal) write(fd int, line []byte) error {
+	for len(line) > 0 {
+		n, err := unix.Write(fd, line)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return &fs.PathError{Op: "write", Path: j.path, Err: err}
 		}
+		line = line[n:]
 	}
-	_, err = f.Write(line)
-	return size + int64(len(line)), err
+	return nil
+}
+
+// torn reports whether the file ends within a line: a fragment, or a line that
+// another process is just writing, as a file grows page by page.
+func torn(fd int) bool {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Size == 0 {
+		return false
+	}
+	var last [1]byte
+	n, err := unix.Pread(fd, last[:], st.Size-1)
+	return err == nil && n == 1 && last[0] != '\n'
+}
+
+// openQuiet opens the journal while nobody else writes, so that a line that is
+// not whole is known for a fragment. If that cannot be had soon (a writer was
+// stopped) it is opened as always; at the worst an empty line is added.
+func (j *Journal) openQuiet() (fd int, size int64, err error) {
+	if fd, size, err = j.open(unix.LOCK_EX, j.patience/2); err == nil {
+		return fd, size, nil
+	}
+	return j.open(unix.LOCK_SH, j.patience)
 }
 
 // rotate renames the current file to .1 and so on. It gives up when others are
 // writing: the next of them tries again.
 func (j *Journal) rotate() {
-	f, err := j.open(unix.LOCK_EX, 50*time.Millisecond)
+	fd, size, err := j.open(unix.LOCK_EX, 50*time.Millisecond)
 	if err != nil {
 		return
 	}
-	defer f.Close()
-	if fi, err := f.Stat(); err != nil || fi.Size() < j.size {
+	defer unix.Close(fd)
+	if size < j.size {
 		return
 	}
 	// Move up what lies below the first free number: there are fewer files

@@ -221,7 +221,7 @@ func TestJournalFollow(t *testing.T) {
 
 func journalWriter() int {
 	j := OpenJournal(os.Getenv("SPOOL_TEST_PATH"))
-	j.size, j.keep, j.patience = 32<<10, 10000, time.Minute
+	j.size, j.keep, j.patience = 32<<10, 10000, 2*time.Minute
 	n, _ := strconv.Atoi(os.Getenv("SPOOL_TEST_N"))
 	for i := range n {
 		e := Entry{Kind: KindNote, ID: os.Getenv("SPOOL_TEST_ID"), Command: strconv.Itoa(i), Reason: strings.Repeat("r", 37*(i%20))}
@@ -287,6 +287,12 @@ func TestJournalManyWriters(t *testing.T) {
 		next[e.ID]++
 	}
 	files := mustGlob(t, j.Path()+".*")
+	for _, name := range append(files, j.Path()) { // a half seen line is no fragment
+		data, err := os.ReadFile(name)
+		if err != nil || bytes.Contains(data, []byte("\n\n")) || bytes.HasPrefix(data, []byte("\n")) {
+			t.Errorf("%s has an empty line (%v)", name, err)
+		}
+	}
 	if len(files) < 10 {
 		t.Errorf("only %d rotations", len(files))
 	}

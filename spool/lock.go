@@ -16,14 +16,16 @@ import (
 // flock locks, unlocks or probes f; unix.EWOULDBLOCK means that another open
 // file holds it. Closing f frees the lock. Never fcntl locks: any close of the
 // file in the process drops them.
-func flock(f *os.File, how int) error {
+func flock(f *os.File, how int) error { return flockFd(int(f.Fd()), f.Name(), how) }
+
+func flockFd(fd int, path string, how int) error {
 	for {
-		err := unix.Flock(int(f.Fd()), how)
+		err := unix.Flock(fd, how)
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil {
-			return &fs.PathError{Op: "flock", Path: f.Name(), Err: err}
+			return &fs.PathError{Op: "flock", Path: path, Err: err}
 		}
 		return nil
 	}
@@ -108,35 +110,44 @@ func makeParents(path string) error {
 	return os.Chmod(path, 0o700)
 }
 
-// checkNew is checkFile for a file that was opened with O_CREATE: the umask
-// may have taken the owner's own rights from a new one.
-func checkNew(f *os.File, uid int) error {
-	fi, err := f.Stat()
-	if err != nil {
-		return err
+// checkNew is checkFile for an open file that may just have been made: the umask
+// may have taken the owner's own rights from it. It returns what fstat told.
+func checkNew(fd int, path string, uid int) (st unix.Stat_t, err error) {
+	if err := unix.Fstat(fd, &st); err != nil {
+		return st, &fs.PathError{Op: "fstat", Path: path, Err: err}
 	}
-	if err := checkFile(f.Name(), fi, uid, 1); err != nil {
-		return err
+	regular := uint32(st.Mode)&unix.S_IFMT == unix.S_IFREG
+	if err := checkOwn(path, regular, st.Uid, uint32(st.Mode)&0o777, uint64(st.Nlink), uid, 1); err != nil {
+		return st, err
 	}
-	if fi.Mode().Perm() != 0o600 {
-		return f.Chmod(0o600)
+	if uint32(st.Mode)&0o777 != 0o600 {
+		if err := unix.Fchmod(fd, 0o600); err != nil {
+			return st, &fs.PathError{Op: "chmod", Path: path, Err: err}
+		}
 	}
-	return nil
+	return st, nil
 }
 
 // checkFile demands a regular file of our own, mode 0600 or stricter, with at
 // most links names.
 func checkFile(path string, fi fs.FileInfo, uid int, links uint64) error {
 	st, _ := fi.Sys().(*syscall.Stat_t)
+	if st == nil {
+		return &UnsafeError{path, "has no owner that is known", ""}
+	}
+	return checkOwn(path, fi.Mode().IsRegular(), st.Uid, uint32(fi.Mode().Perm()), uint64(st.Nlink), uid, links)
+}
+
+func checkOwn(path string, regular bool, owner, perm uint32, names uint64, uid int, links uint64) error {
 	switch {
-	case !fi.Mode().IsRegular():
+	case !regular:
 		return &UnsafeError{path, "is not a regular file", "move it away: mv " + quote(path) + " " + quote(path+".old")}
-	case st == nil || int(st.Uid) != uid:
+	case int(owner) != uid:
 		return &UnsafeError{path, fmt.Sprintf("does not belong to you (uid %d)", uid), fmt.Sprintf("run: sudo chown %d %s", uid, quote(path))}
-	case fi.Mode().Perm()&0o177 != 0:
-		return &UnsafeError{path, fmt.Sprintf("has mode %#o instead of 0600", fi.Mode().Perm()), "run: chmod 600 " + quote(path)}
-	case uint64(st.Nlink) > links:
-		return &UnsafeError{path, fmt.Sprintf("has %d names instead of %d", st.Nlink, links), ""}
+	case perm&0o177 != 0:
+		return &UnsafeError{path, fmt.Sprintf("has mode %#o instead of 0600", perm), "run: chmod 600 " + quote(path)}
+	case names > links:
+		return &UnsafeError{path, fmt.Sprintf("has %d names instead of %d", names, links), ""}
 	}
 	return nil
 }
@@ -175,12 +186,18 @@ func readChecked(f *os.File, uid int, links uint64, limit int64) ([]byte, error)
 
 // sameFile reports whether f is still what path names.
 func sameFile(f *os.File, path string) bool {
-	a, err := f.Stat()
-	if err != nil {
-		return false
+	var st unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &st) == nil && isNamed(&st, path)
+}
+
+// isNamed reports whether path itself, not what it links to, is the file of st.
+func isNamed(st *unix.Stat_t, path string) bool {
+	var now unix.Stat_t
+	err := unix.Lstat(path, &now)
+	for err == unix.EINTR {
+		err = unix.Lstat(path, &now)
 	}
-	b, err := os.Lstat(path)
-	return err == nil && os.SameFile(a, b)
+	return err == nil && now.Dev == st.Dev && now.Ino == st.Ino
 }
 
 // quote makes a path one word of a POSIX shell.

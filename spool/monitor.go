@@ -94,7 +94,7 @@ func (m *Monitor) takeLock() error {
 	if err != nil {
 		return err
 	}
-	if err = checkNew(f, m.s.uid); err == nil {
+	if _, err = checkNew(int(f.Fd()), path, m.s.uid); err == nil {
 		err = flock(f, unix.LOCK_SH|unix.LOCK_NB)
 	}
 	if err == nil && !sameFile(f, path) {

@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -22,6 +21,9 @@ type Spool struct {
 	dir       string
 	uid       int
 	monitorID atomic.Pointer[string] // set by Watch, stands in decisions
+
+	endedMu   sync.Mutex
+	endedSeen map[string]*Pending // of the last look at done/; nil: without a decision
 
 	// What tests replace.
 	wall       func() time.Time
@@ -137,7 +139,7 @@ const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 func newID(now time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16)
-	rand.Read(b[6:]) // never fails (crypto/rand)
+	random(b[6:])
 	var out [26]byte
 	hi, lo := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
 	for i := 25; i >= 0; i-- {
@@ -165,6 +167,6 @@ func ValidID(id string) bool {
 // newNonce returns 128 random bits in hexadecimal.
 func newNonce() string {
 	var b [16]byte
-	rand.Read(b[:])
+	random(b[:])
 	return fmt.Sprintf("%x", b)
 }

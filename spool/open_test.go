@@ -3,6 +3,7 @@ package spool
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -176,4 +177,67 @@ func TestGCSparesTheLiving(t *testing.T) {
 	if d.Verdict != Allowed || len(listing(t, s, "tmp")) != 1 {
 		t.Errorf("got %+v, %v", d, listing(t, s, "tmp"))
 	}
+}
+
+// A monitor that is killed during its self-test leaves no process that holds
+// the tested file.
+func TestSelfTestKilled(t *testing.T) {
+	s := newSpool(t)
+	for i := range 16 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = []string{roleVar + "=monitor", "SPOOL_TEST_DIR=" + s.Dir()}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(300 * time.Millisecond); len(listing(t, s, "tmp")) == 0 && time.Now().Before(deadline); {
+			time.Sleep(100 * time.Microsecond)
+		}
+		time.Sleep(time.Duration(i%8) * 300 * time.Microsecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		for range 100 {
+			empty := true
+			for _, name := range listing(t, s, "tmp") {
+				if s.lockSeen(s.path("tmp", name)) {
+					empty = false
+				} else {
+					os.Remove(s.path("tmp", name))
+				}
+			}
+			if empty {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if left := listing(t, s, "tmp"); len(left) != 0 {
+			t.Fatalf("still locked 5 s after its monitor was killed: %v", left)
+		}
+	}
+}
+
+// A self-test whose file is removed under it says nothing about locks.
+func TestSelfTestFileRemoved(t *testing.T) {
+	s := newSpool(t)
+	stop, done := make(chan bool), make(chan bool)
+	go func() {
+		defer close(done)
+		for removed := 0; removed < 3; { // of the five tries
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			entries, _ := os.ReadDir(s.path("tmp"))
+			for _, e := range entries {
+				if os.Remove(s.path("tmp", e.Name())) == nil {
+					removed++
+				}
+			}
+		}
+	}()
+	if err := s.SelfTest(); err != nil {
+		t.Error(err)
+	}
+	close(stop)
+	<-done
 }

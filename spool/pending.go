@@ -76,11 +76,8 @@ func (s *Spool) late(newest map[string]string) ([]Pending, error) {
 		return nil, err
 	}
 	var late []Pending
-	for _, id := range names {
-		p, err := s.retired(id)
-		if err != nil {
-			continue
-		}
+	for _, p := range s.ended(names) {
+		id := p.ID
 		newest[p.KeySHA] = max(newest[p.KeySHA], id)
 		if p.Decision.Again && s.fresh(p.Decision.BootID, p.Decision.BootNS, s.keep) {
 			p.Late = true
@@ -97,6 +94,34 @@ func (s *Spool) late(newest map[string]string) ([]Pending, error) {
 		}
 		return newest[p.KeySHA] != p.ID
 	}), nil
+}
+
+// ended returns the entries of done/ that have a decision. Their records never
+// change, and a busy spool holds thousands, so each is read once.
+func (s *Spool) ended(names []string) []Pending {
+	s.endedMu.Lock()
+	defer s.endedMu.Unlock()
+	seen := make(map[string]*Pending, len(names))
+	out := make([]Pending, 0, len(names))
+	for _, id := range names {
+		p, known := s.endedSeen[id]
+		if !known {
+			switch read, err := s.retired(id); {
+			case err == nil && read.Decision.Again:
+				p = &read
+			case err == nil: // nobody can answer it: its key is enough
+				p = &Pending{Request: Request{ID: id, KeySHA: read.KeySHA}, Decision: &Decision{}}
+			case !errors.Is(err, fs.ErrNotExist): // it may be read another time
+				continue
+			}
+		}
+		seen[id] = p
+		if p != nil {
+			out = append(out, *p)
+		}
+	}
+	s.endedSeen = seen
+	return out
 }
 
 // retired reads an entry of done/ that has a decision.

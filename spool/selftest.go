@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,9 +20,17 @@ import (
 // The other process is a plain sleep that inherits the locked file, so that no
 // code of ours runs in it. Where there is none, two open files stand in.
 func (s *Spool) SelfTest() error {
-	path := s.path("tmp", "f-"+newID(s.wall()))
-	defer os.Remove(path)
-	if err := s.selfTest(path); err != nil {
+	var err error
+	for range 5 { // a gc whose clock was just set takes the file for an old one
+		path := s.path("tmp", "f-"+newID(s.wall()))
+		err = s.selfTest(path)
+		gone := s.absent("tmp", filepath.Base(path))
+		os.Remove(path)
+		if err == nil || !gone {
+			break
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("%w: file locks do not work in %s: %w; set SAFESHELL_SPOOL to a directory on a local disk, on both sides", ErrUnusable, Visible(s.dir), err)
 	}
 	return nil
@@ -35,6 +45,8 @@ func (s *Spool) selfTest(path string) error {
 	if err := flock(owner, unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return err
 	}
+	runtime.LockOSThread() // for dieWithUs
+	defer runtime.UnlockOSThread()
 	end := owner.Close // without another process: ours lets go
 	if child := sleeper(owner); child != nil {
 		owner.Close() // the child's copy keeps the lock
@@ -61,12 +73,14 @@ func (s *Spool) selfTest(path string) error {
 }
 
 // sleeper starts a process that does nothing but keep f open for a minute; nil
-// if there is no such program. Nothing but a kill or that minute ends it.
+// if there is no such program. It dies with us where the system can do that;
+// elsewhere nothing but a kill or that minute ends it.
 func sleeper(f *os.File) *exec.Cmd {
 	for _, sleep := range []string{"/bin/sleep", "/usr/bin/sleep"} {
 		cmd := exec.Command(sleep, "60")
 		cmd.Env = []string{}
 		cmd.ExtraFiles = []*os.File{f}
+		dieWithUs(cmd)
 		if cmd.Start() == nil {
 			return cmd
 		}

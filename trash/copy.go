@@ -26,11 +26,13 @@ func (p *putter) copyIn(s *store, u unit, in info, parent finfo) (string, error)
 	if me := uint32(p.e.UID); parent.mode&unix.S_ISVTX != 0 && me != 0 && parent.uid != me && fi.uid != me {
 		return "", unix.EPERM
 	}
-	unlock, err := s.lock(true)
-	if err != nil {
-		return "", err
+	if !p.held[s.id] {
+		unlock, err := s.lock(true)
+		if err != nil {
+			return "", err
+		}
+		defer unlock()
 	}
-	defer unlock()
 	size := diskUsage(u.parent, u.base, 0)
 	if quota := p.c.quota(s); size > quota {
 		return "", fmt.Errorf("it cannot be renamed into the trash %s and is too big to be copied (%d bytes, the limit is %d); to allow more, set trash.max_bytes in config.yaml",
@@ -80,11 +82,12 @@ type devIno struct{ dev, ino uint64 }
 
 // copier copies a tree and removes what it copied.
 type copier struct {
-	uid    int
-	seen   map[devIno]stamp
-	linked map[devIno]string // copies of files with several names: their paths below top
-	top    int               // directory that those paths are relative to
-	failed error             // why something of the source was left
+	uid     int
+	seen    map[devIno]stamp
+	linked  map[devIno]string // copies of files with several names: their paths below top
+	top     int               // directory that those paths are relative to
+	failed  error             // why something of the source was left
+	changed bool              // because it is no longer what was copied
 }
 
 func newCopier(uid int) *copier {
@@ -356,6 +359,7 @@ func (c *copier) removeSource(dirfd int, name, show string) bool {
 	}
 	was, ok := c.seen[devIno{fi.dev, fi.ino}]
 	if !ok {
+		c.changed = true
 		return fail(errors.New("it is new since the copy was made"))
 	}
 	if fi.isDir() {
@@ -388,6 +392,7 @@ func (c *copier) removeSource(dirfd int, name, show string) bool {
 		now.linked, now.ctime = true, was.ctime
 	}
 	if now != was {
+		c.changed = true
 		return fail(errors.New("it changed since the copy was made"))
 	}
 	if err := again(func() error { return unix.Unlinkat(dirfd, name, 0) }); err != nil {

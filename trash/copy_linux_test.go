@@ -116,7 +116,7 @@ func TestNSCopyFails(t *testing.T) {
 			}
 			e.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 			e.MountInfo = noMounts(t)
-			e.sweep()
+			Sweep(e)
 			if partials, _ := filepath.Glob(filepath.Join(trashDir(e), "files/.partial-*")); len(partials) > 0 {
 				t.Error("left: ", partials)
 			}

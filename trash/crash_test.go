@@ -42,12 +42,12 @@ func TestKilled(t *testing.T) {
 			// What is left of it goes after an hour, and not before.
 			infos := func() int { es, _ := os.ReadDir(filepath.Join(trashDir(e), "info")); return len(es) }
 			left := infos()
-			withMounts(t, e).sweep()
+			Sweep(withMounts(t, e))
 			if infos() != left {
 				t.Error("a fresh information file was removed")
 			}
 			e.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-			withMounts(t, e).sweep()
+			Sweep(withMounts(t, e))
 			if infos() != 1 {
 				t.Error("an old information file without data stays")
 			}

@@ -32,7 +32,9 @@ func (e Env) homeTrash() (string, error) {
 	} else if err == nil {
 		err = errors.New("no home directory is known")
 	}
-	if e.UID == 0 {
+	var d *distrust
+	var no unix.Errno
+	if e.UID == 0 && (errors.As(err, &d) || !errors.As(err, &no) || no == unix.ENOENT) {
 		if u, uerr := user.LookupId("0"); uerr == nil && filepath.IsAbs(u.HomeDir) && u.HomeDir != e.Home {
 			if e.ownsNearest(u.HomeDir, true) == nil {
 				return filepath.Join(u.HomeDir, ".local/share/Trash"), nil
@@ -141,19 +143,19 @@ func openTop(path, top string, uid int, create, loose bool) (*store, error) {
 // and those of all mounted filesystems, each once even if it can be reached
 // through several mounts. Errors tell of those that are not used and why.
 func (e Env) stores() (ss []*store, errs []error) {
-	seen := map[[2]uint64]bool{}
+	seen := map[devIno]bool{}
 	add := func(s *store) {
-		fi, err := statFd(s.fd)
-		k := [2]uint64{fi.dev, fi.ino}
-		if err != nil || seen[k] {
+		if seen[s.id] {
 			s.close()
 			return
 		}
-		seen[k] = true
+		seen[s.id] = true
 		ss = append(ss, s)
 	}
 	if h, err := e.homeTrash(); err != nil {
 		errs = append(errs, err)
+	} else if e.Only != "" && e.Only != h {
+		// not asked for
 	} else if s, err := openStore(h, "", e.UID, false, false); err == nil {
 		add(s)
 	} else if !errors.Is(err, unix.ENOENT) {
@@ -169,10 +171,15 @@ func (e Env) stores() (ss []*store, errs []error) {
 		}
 		loose := modelessFS(m.fstype)
 		id := strconv.Itoa(e.UID)
-		shared := filepath.Join(m.point, ".Trash")
+		shared, own := filepath.Join(m.point, ".Trash"), filepath.Join(m.point, ".Trash-"+id)
+		if e.Only != "" && e.Only != filepath.Join(shared, id) && e.Only != own {
+			continue
+		}
 		if fi, err := lstatAt(atFDCWD, shared); err == nil {
 			s, err := openStore(filepath.Join(shared, id), m.point, e.UID, false, loose)
 			switch {
+			case err == nil && e.Only == own:
+				s.close()
 			case err == nil && fi.isDir() && fi.mode&unix.S_ISVTX != 0:
 				add(s)
 			case err == nil:
@@ -182,15 +189,43 @@ func (e Env) stores() (ss []*store, errs []error) {
 				errs = append(errs, err)
 			}
 		}
-		s, err := openStore(filepath.Join(m.point, ".Trash-"+id), m.point, e.UID, false, loose)
+		s, err := openStore(own, m.point, e.UID, false, loose)
 		switch {
+		case err == nil && e.Only != "" && e.Only != own:
+			s.close()
 		case err == nil:
 			add(s)
 		case !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.EACCES):
 			errs = append(errs, err)
 		}
 	}
+	// A sandbox or a container can make a work tree a mount of its own, with its
+	// trash in it, which nothing in the mount table leads to from outside: so
+	// look from the working directory upwards too. Who gives a mount table of his
+	// own has no other.
+	for d := e.dir(); filepath.IsAbs(d) && d != "/" && e.MountInfo == ""; d = filepath.Dir(d) {
+		own := filepath.Join(d, ".Trash-"+strconv.Itoa(e.UID))
+		if e.Only != "" && e.Only != own {
+			continue
+		}
+		if s, err := openStore(own, d, e.UID, false, false); err == nil {
+			add(s)
+		}
+	}
 	return ss, errs
+}
+
+// CheckOnly reports why Env.Only is no trash directory that could be looked at.
+func (e Env) CheckOnly() error {
+	if e.Only == "" {
+		return nil
+	}
+	ss, errs := e.stores()
+	defer closeAll(ss)
+	if len(ss) == 0 {
+		return errors.Join(append(errs, fmt.Errorf("%s is none of your trash directories; to see those in use: safeshell trash list --json", Show(e.Only)))...)
+	}
+	return nil
 }
 
 func closeAll(ss []*store) {

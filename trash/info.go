@@ -70,44 +70,61 @@ func parseInfo(b []byte) (info, error) {
 	if strings.TrimRight(first, " \t\r") != "[Trash Info]" {
 		return in, errors.New(`its first line is not "[Trash Info]"`)
 	}
-	seen := make(map[string]bool, 8)
+	var seen [6]bool // of the keys below; the first of each counts
 	var err error
-	for line := range strings.SplitSeq(rest, "\n") {
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
 		line = strings.TrimRight(line, "\r")
 		if strings.HasPrefix(line, "[") {
 			break // another section
 		}
 		key, val, ok := strings.Cut(line, "=")
-		if !ok || seen[key] {
+		if !ok {
 			continue
 		}
-		seen[key] = true
+		again := func(i int) bool {
+			was := seen[i]
+			seen[i] = true
+			return was
+		}
 		switch key {
 		case "Path":
+			if again(0) {
+				continue
+			}
 			in.path, err = unescape(val)
 			if err == nil && in.path == "" {
 				err = errors.New("its Path is empty")
 			}
 		case "DeletionDate":
-			in.date = val
-			in.deleted = parseDate(val)
+			if !again(1) {
+				in.date = val
+				in.deleted = parseDate(val)
+			}
 		case "X-SafeShell-Group":
-			if validGroup(val) {
+			if !again(2) && validGroup(val) {
 				in.group = val
 			}
 		case "X-SafeShell-Cwd":
-			in.cwd, _ = unescape(val)
+			if !again(3) {
+				in.cwd, _ = unescape(val)
+			}
 		case "X-SafeShell-Session":
-			in.session, _ = unescape(val)
+			if !again(4) {
+				in.session, _ = unescape(val)
+			}
 		case "X-SafeShell-Class":
-			if val == "2" {
+			if !again(5) && val == "2" {
 				in.class = 2
 			}
 		case "X-SafeShell-Parents":
-			in.parents = parseModes(val)
+			if in.parents == nil {
+				in.parents = parseModes(val)
+			}
 		}
 	}
-	if !seen["Path"] {
+	if !seen[0] {
 		err = errors.New("it has no Path")
 	}
 	return in, err
@@ -126,7 +143,7 @@ func parseDate(s string) time.Time {
 }
 
 func parseModes(s string) []uint32 {
-	var ms []uint32
+	ms := make([]uint32, 0, min(strings.Count(s, ",")+1, 1024))
 	for f := range strings.SplitSeq(s, ",") {
 		m, err := strconv.ParseUint(f, 8, 12)
 		if err != nil || len(ms) == 1024 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +34,7 @@ type Item struct {
 }
 
 // DataPath is where the item is now.
-func (it Item) DataPath() string { return filepath.Join(it.TrashDir, "files", it.Name) }
+func (it Item) DataPath() string { return it.TrashDir + "/files/" + it.Name }
 
 // when is the time of the deletion. The group tells more than the second that
 // is written down.
@@ -85,7 +84,7 @@ func (s *store) list() ([]Item, error) {
 		kinds[d.name] = d.kind
 	}
 	items := make([]Item, 0, len(infos))
-	buf := make([]byte, maxInfo+1)
+	buf := s.buffer()
 	for _, i := range infos {
 		name, ok := strings.CutSuffix(i.name, infoSuffix)
 		if !ok {
@@ -202,28 +201,49 @@ func (s *store) readInfo(name string, buf []byte) (info, error) {
 		return info{}, err
 	}
 	defer unix.Close(fd)
-	n := 0
-	for n < len(buf) {
-		m, err := unix.Read(fd, buf[n:])
-		if err == unix.EINTR || err == nil && m > 0 {
-			n += max(m, 0)
-			continue
-		}
-		if err != nil {
-			return info{}, err
-		}
-		break
+	n, err := readFull(fd, buf)
+	if err != nil {
+		return info{}, err
 	}
 	return parseInfo(buf[:n])
 }
 
-func itemID(trash, name string, in info) string {
-	h := fnv.New64a()
-	for _, s := range []string{trash, name, in.date, in.group} {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
+// readFull reads what a file holds, as far as buf reaches. What ends with a
+// line, and did not fill buf, is taken to be all.
+func readFull(fd int, buf []byte) (n int, err error) {
+	for n < len(buf) {
+		m, err := unix.Read(fd, buf[n:])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return n, err
+		case m == 0:
+			return n, nil
+		default:
+			if n += m; buf[n-1] == '\n' {
+				return n, nil
+			}
+		}
 	}
-	v := h.Sum64()
+	return n, nil
+}
+
+// buffer is for the content of one information file at a time.
+func (s *store) buffer() []byte {
+	if s.buf == nil {
+		s.buf = make([]byte, maxInfo+1)
+	}
+	return s.buf
+}
+
+func itemID(trash, name string, in info) string {
+	v := uint64(14695981039346656037) // FNV-1a
+	for _, s := range [...]string{trash, name, in.date, in.group} {
+		for i := range len(s) {
+			v = (v ^ uint64(s[i])) * 1099511628211
+		}
+		v *= 1099511628211 // a NUL
+	}
 	return base32Digits(v^v>>50, 10)
 }
 
@@ -253,7 +273,6 @@ func (s Selection) empty() bool {
 // criterion that names nothing, or is ambiguous, is an error; what the others
 // name is returned all the same.
 func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
-	var errs []error
 	if s.Session != "" || s.Older > 0 {
 		items = slices.DeleteFunc(slices.Clone(items), func(it Item) bool {
 			return s.Session != "" && it.Session != s.Session ||
@@ -263,92 +282,135 @@ func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 	if s.All || s.Older > 0 && s.empty() {
 		return slices.Clone(items), nil
 	}
-	chosen := map[int]bool{}
-	pick := func(what, arg string, one bool, f func(Item) bool) {
-		found, paths := false, map[string]int{}
-		for i, it := range items {
-			if !f(it) {
-				continue
-			}
-			if one {
-				if _, again := paths[it.Path]; again {
-					continue // an older one of the same path
-				}
-			}
-			paths[it.Path] = i
-			found = true
-			if !one {
-				chosen[i] = true
-			}
-		}
-		switch {
-		case !found:
-			errs = append(errs, fmt.Errorf("no item in the trash has the %s %s; to see all: safeshell trash list", what, Show(arg)))
-		case one && len(paths) > 1:
-			errs = append(errs, ambiguous(what, arg, items, paths))
-		case one:
-			for _, i := range paths {
-				chosen[i] = true
-			}
-		}
-	}
+	c := chooser{items: items, chosen: make([]bool, len(items))}
 	for _, a := range s.IDs {
-		if len(a) < 4 {
-			errs = append(errs, fmt.Errorf("%s is too short for an id: give at least 4 characters of it", Show(a)))
-			continue
-		}
-		n := 0
-		for i, it := range items {
-			if strings.HasPrefix(it.ID, a) {
-				chosen[i] = true
-				if n++; n == 2 {
-					errs = append(errs, fmt.Errorf("several ids begin with %s; to see them: safeshell trash list", Show(a)))
-				}
-			}
-		}
-		if n != 1 {
-			for i, it := range items {
-				if strings.HasPrefix(it.ID, a) {
-					delete(chosen, i)
-				}
-			}
-		}
-		if n == 0 {
-			errs = append(errs, fmt.Errorf("no item in the trash has the id %s; to see all: safeshell trash list", Show(a)))
-		}
+		c.id(a)
 	}
-	for _, a := range s.Names {
-		pick("name", a, true, func(it Item) bool { return it.Path != "" && filepath.Base(it.Path) == a })
-	}
-	for _, a := range s.Paths {
-		c := filepath.Clean(a)
-		pick("path", a, true, func(it Item) bool { return it.Path == c })
-	}
+	c.newest("name", s.Names, func(it *Item) string { return filepath.Base(it.Path) })
+	c.newest("path", s.Paths, func(it *Item) string { return it.Path })
 	for _, a := range s.Under {
-		c := filepath.Clean(a)
-		pick("directory", a, false, func(it Item) bool { return it.Path != "" && within(it.Path, c) })
+		dir := filepath.Clean(a)
+		c.all("directory", a, func(it *Item) bool { return it.Path != "" && within(it.Path, dir) })
 	}
 	for _, a := range s.Groups {
-		pick("call", a, false, func(it Item) bool { return it.Group == a })
+		c.all("call", a, func(it *Item) bool { return it.Group == a })
 	}
 	if s.Last {
 		if i, ok := newest(items); !ok {
-			errs = append(errs, errors.New("the trash holds nothing that could be meant"))
+			c.errs = append(c.errs, errors.New("the trash holds nothing that could be meant"))
 		} else {
-			for j, it := range items {
-				if j == i || it.Group != "" && it.Group == items[i].Group {
-					chosen[j] = true
+			for j := range items {
+				if j == i || items[j].Group != "" && items[j].Group == items[i].Group {
+					c.chosen[j] = true
 				}
 			}
 		}
 	}
 	var out []Item
-	for i, it := range items {
-		if chosen[i] {
-			out = append(out, it)
+	for i, yes := range c.chosen {
+		if yes {
+			out = append(out, items[i])
 		}
 	}
-	return out, errs
+	return out, c.errs
+}
+
+// chooser is one Select.
+type chooser struct {
+	items  []Item
+	chosen []bool
+	errs   []error
+	byID   []int // indexes of items in the order of their ids
+}
+
+func (c *chooser) none(what, arg string) {
+	c.errs = append(c.errs, fmt.Errorf("no item in the trash has the %s %s; to see all: safeshell trash list", what, Show(arg)))
+}
+
+// id chooses the one item whose id begins with a.
+func (c *chooser) id(a string) {
+	if len(a) < 4 {
+		c.errs = append(c.errs, fmt.Errorf("%s is too short for an id: give at least 4 characters of it", Show(a)))
+		return
+	}
+	if c.byID == nil {
+		c.byID = make([]int, len(c.items))
+		for i := range c.byID {
+			c.byID[i] = i
+		}
+		slices.SortFunc(c.byID, func(i, j int) int { return strings.Compare(c.items[i].ID, c.items[j].ID) })
+	}
+	at, _ := slices.BinarySearchFunc(c.byID, a, func(i int, a string) int { return strings.Compare(c.items[i].ID, a) })
+	has := func(at int) bool { return at < len(c.byID) && strings.HasPrefix(c.items[c.byID[at]].ID, a) }
+	switch {
+	case !has(at):
+		c.none("id", a)
+	case has(at + 1):
+		c.errs = append(c.errs, fmt.Errorf("several ids begin with %s; to see them: safeshell trash list", Show(a)))
+	default:
+		c.chosen[c.byID[at]] = true
+	}
+}
+
+// all chooses every item that fits.
+func (c *chooser) all(what, arg string, fits func(*Item) bool) {
+	found := false
+	for i := range c.items {
+		if fits(&c.items[i]) {
+			c.chosen[i], found = true, true
+		}
+	}
+	if !found {
+		c.none(what, arg)
+	}
+}
+
+// newest chooses, for each argument, the newest item that has this key; they
+// must all be of one path. One pass over the items, whatever their number.
+func (c *chooser) newest(what string, args []string, key func(*Item) string) {
+	if len(args) == 0 {
+		return
+	}
+	found := make(map[string]map[string]int, len(args)) // by key: paths, and their newest item
+	want := func(a string) string {
+		if what == "path" {
+			return filepath.Clean(a)
+		}
+		return a
+	}
+	for _, a := range args {
+		found[want(a)] = nil
+	}
+	for i := range c.items {
+		it := &c.items[i]
+		if it.Path == "" {
+			continue
+		}
+		k := key(it)
+		paths, wanted := found[k]
+		if !wanted {
+			continue
+		}
+		if paths == nil {
+			paths = map[string]int{}
+			found[k] = paths
+		}
+		if _, older := paths[it.Path]; !older {
+			paths[it.Path] = i
+		}
+	}
+	for _, a := range args {
+		switch paths := found[want(a)]; {
+		case len(paths) == 0:
+			c.none(what, a)
+		case len(paths) > 1:
+			c.errs = append(c.errs, ambiguous(what, a, c.items, paths))
+		default:
+			for _, i := range paths {
+				c.chosen[i] = true
+			}
+		}
+	}
 }
 
 func newest(items []Item) (int, bool) {

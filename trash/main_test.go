@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -17,12 +18,23 @@ import (
 	"time"
 )
 
+var (
+	full = flag.Bool("trash.full", false, "faults: every point, not a sample; loads of full size")
+	seed = flag.Uint64("trash.seed", 1, "faults: which points are in the sample")
+)
+
 // childEnv marks a process that runs one Put for another test.
 const childEnv = "TRASH_TEST_PUT"
+
+// injectEnv marks a process that is supervised (inject_linux_test.go).
+const injectEnv = "TRASH_TEST_INJECT"
 
 func TestMain(m *testing.M) {
 	if req := os.Getenv(childEnv); req != "" {
 		childPut(req)
+	}
+	if req := os.Getenv(injectEnv); req != "" {
+		childInject(req)
 	}
 	os.Exit(m.Run())
 }

@@ -356,6 +356,72 @@ func TestNSPurgeStaysOnItsFilesystem(t *testing.T) {
 	}
 }
 
+// TestNSRestoreFails: where it cannot be restored to, it stays in the trash,
+// whole, and nothing is left beside the target.
+func TestNSRestoreFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		flags uintptr
+		data  string
+		want  string
+	}{
+		"read-only": {unix.MS_RDONLY, "mode=0755", "Read-only file system"},
+		"full":      {0, "mode=0755,size=64k", "No space left on device"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, _ := namespace(t)
+			e.MountInfo = noMounts(t)
+			write(t, filepath.Join(e.Dir, "d/s/big"), strings.Repeat("0123456789abcdef", 16<<10))
+			write(t, filepath.Join(e.Dir, "d/a"), "1")
+			before := tree(t, filepath.Join(e.Dir, "d"))
+			put(t, e, "-r", "d")
+			m := filepath.Join(e.Dir, "m")
+			mountAt(t, "tmpfs", m, "tmpfs", c.flags, c.data)
+			items, _ := List(e)
+			o := Restore(e, items, RestoreOptions{To: m})
+			if len(o) != 1 || o[0].Err == nil || !strings.Contains(o[0].Err.Error(), c.want) || strings.Contains(o[0].Err.Error(), "\n") {
+				t.Fatalf("%+v", o)
+			}
+			if got := tree(t, items[0].DataPath()); got != before {
+				t.Errorf("before\n%safter\n%s", before, got)
+			}
+			if es, _ := os.ReadDir(m); len(es) != 0 {
+				t.Error("left: ", es)
+			}
+			if es, _ := filepath.Glob(filepath.Join(trashDir(e), notePrefix+"*")); c.flags == 0 && len(es) != 0 {
+				t.Error("left: ", es)
+			}
+			if o := Restore(e, items, RestoreOptions{}); o[0].Err != nil || tree(t, filepath.Join(e.Dir, "d")) != before {
+				t.Error(o[0].Err)
+			}
+		})
+	}
+}
+
+// TestNSPurgeReadOnly: a trash on a read-only file system is listed, and what
+// is in it stays listed.
+func TestNSPurgeReadOnly(t *testing.T) {
+	e, _ := namespace(t)
+	m := filepath.Join(e.Dir, "m")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	build(t, m, "d/a=1", "f=1")
+	put(t, e, "-r", "m/d", "m/f")
+	if err := unix.Mount("", m, "", unix.MS_REMOUNT|unix.MS_RDONLY, "mode=0755"); err != nil {
+		t.Skip("cannot remount: ", err)
+	}
+	items := mine(t, e)
+	if len(items) != 2 {
+		t.Fatalf("%+v", items)
+	}
+	for _, o := range append(Purge(e, items), Restore(e, items, RestoreOptions{})...) {
+		if o.Err == nil || strings.Contains(o.Err.Error(), "\n") {
+			t.Errorf("%s: %v", o.Item.Path, o.Err)
+		}
+	}
+	if items := mine(t, e); len(items) != 2 {
+		t.Errorf("%+v", items)
+	}
+}
+
 func TestNSPseudoFilesystems(t *testing.T) {
 	e, _ := namespace(t)
 	m := filepath.Join(e.Dir, "proc")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,9 +42,8 @@ func (s *store) purge(it Item, uid int) error {
 	if err := s.still(it); err != nil {
 		return err
 	}
-	r := remover{uid: uid, dev: s.dev, mnt: s.mnt, root: -1}
-	if !r.remove(s.files, it.Name, it.DataPath(), 0) {
-		return r.reason()
+	if err := s.purgeData(it, uid); err != nil {
+		return err
 	}
 	if it.orphan {
 		return nil
@@ -55,6 +53,24 @@ func (s *store) purge(it Item, uid int) error {
 	}
 	if err := s.dropInfo(it.Name); err != nil && err != unix.ENOENT {
 		return &pathError{"unlink", s.path + "/info/" + it.Name + infoSuffix, err}
+	}
+	return nil
+}
+
+// purgeData deletes the data of an item: all of it or, when it is interrupted,
+// none that is listed.
+func (s *store) purgeData(it Item, uid int) error {
+	name, undo := it.Name, func() {}
+	if it.IsDir {
+		if again(func() error { return unix.Unlinkat(s.files, name, unix.AT_REMOVEDIR) }) == nil {
+			return nil
+		}
+		name, undo = s.doom(it.Name)
+	}
+	r := remover{uid: uid, dev: s.dev, mnt: s.mnt, root: -1}
+	if !r.remove(s.files, name, it.DataPath(), 0) {
+		undo()
+		return r.reason()
 	}
 	return nil
 }
@@ -84,66 +100,7 @@ func (r *remover) reason() error {
 func Empty(e Env) ([]Outcome, []error) {
 	items, errs := List(e)
 	outs := Purge(e, items)
-	return outs, append(errs, e.sweep()...)
-}
-
-// sweep removes leavings in all trash directories: information without data,
-// when it is old enough that no put can be about to bring that, and copies
-// that were interrupted, which nobody works on while the lock is held.
-func (e Env) sweep() []error {
-	ss, _ := e.stores()
-	defer closeAll(ss)
-	var errs []error
-	for _, s := range ss {
-		if err := s.sweep(e.UID, e.now()); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errs
-}
-
-func (s *store) sweep(uid int, now time.Time) error {
-	unlock, err := s.lock(false)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	data, err := s.names("files")
-	if err != nil {
-		return err
-	}
-	var failed error
-	have := make(map[string]bool, len(data))
-	for _, d := range data {
-		have[d.name] = true
-		if !strings.HasPrefix(d.name, partialPrefix) {
-			continue
-		}
-		if _, err := lstatAt(s.info, d.name+infoSuffix); err == unix.ENOENT {
-			r := remover{uid: uid, dev: s.dev, mnt: s.mnt, root: -1}
-			if !r.remove(s.files, d.name, s.path+"/files/"+d.name, 0) {
-				failed = r.reason()
-			}
-		}
-	}
-	infos, err := s.names("info")
-	if err != nil {
-		return err
-	}
-	for _, i := range infos {
-		name, ok := strings.CutSuffix(i.name, infoSuffix)
-		if !ok || have[name] {
-			continue
-		}
-		fi, err := lstatAt(s.info, i.name)
-		if err != nil || now.Sub(time.Unix(fi.mtime.Unix())) < staleInfo {
-			continue
-		}
-		if _, err := lstatAt(s.files, name); err == unix.ENOENT {
-			_ = s.dropInfo(name)
-		}
-	}
-	return failed
+	return outs, append(errs, Sweep(e)...)
 }
 
 // Evicted is what Evict did.
@@ -234,6 +191,6 @@ func Evict(e Env, c Config) Evicted {
 	if len(out) > 0 {
 		ev.Quota = Purge(e, out)
 	}
-	ev.Errs = append(ev.Errs, e.sweep()...)
+	ev.Errs = append(ev.Errs, Sweep(e)...)
 	return ev
 }

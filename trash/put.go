@@ -56,7 +56,15 @@ type putter struct {
 	homeErr    error
 	tops       map[uint64]*store
 	topErrs    map[uint64]error
-	scratch    []string // operands for the real rm
+	scratch    []string        // operands for the real rm
+	held       map[devIno]bool // trash directories that the caller has locked
+}
+
+func newPutter(e Env, prog string) *putter {
+	return &putter{
+		e: e, prog: prog, out: bufio.NewWriter(e.stdout()), cwdfd: atFDCWD, warned: map[string]bool{},
+		tops: map[uint64]*store{}, topErrs: map[uint64]error{},
+	}
 }
 
 // openParent is the directory of the operand at hand.
@@ -86,11 +94,8 @@ func Put(e Env, c Config, prog string, args []string, realRm string) Result {
 		}
 		return Result{Code: sayUsage(e, prog, args, cl)}
 	}
-	p := &putter{
-		e: e, c: c, o: cl.options, prog: prog, realRm: realRm, utf8: e.utf8Locale(),
-		out: bufio.NewWriter(e.stdout()), cwdfd: atFDCWD, warned: map[string]bool{},
-		tops: map[uint64]*store{}, topErrs: map[uint64]error{},
-	}
+	p := newPutter(e, prog)
+	p.c, p.o, p.realRm, p.utf8 = c, cl.options, realRm, e.utf8Locale()
 	defer p.close()
 	if e.Dir != "" {
 		fd, err := openDir(atFDCWD, e.Dir)

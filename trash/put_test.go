@@ -151,7 +151,10 @@ func TestOrphansDoNotStopAPut(t *testing.T) {
 
 func TestParallelPutsOfOneName(t *testing.T) {
 	e, _, _ := scratchEnv(t)
-	const n = 50
+	n, children := 50, 10 // one in so many is a process of its own
+	if *full {
+		n, children = 200, 1
+	}
 	for i := range n {
 		write(t, filepath.Join(e.Dir, fmt.Sprint(i), "same"), fmt.Sprint(i))
 	}
@@ -160,7 +163,7 @@ func TestParallelPutsOfOneName(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if i%10 == 0 {
+			if i%children == 0 {
 				if out, err := inChild(t, putRequest{Home: e.Home, Dir: filepath.Join(e.Dir, fmt.Sprint(i)), Args: []string{"same"}}); err != nil {
 					t.Error(err, out)
 				}
@@ -373,6 +376,38 @@ func TestHugeTreeIsOneRename(t *testing.T) {
 	defer func() { testOnlyStep = nil }()
 	if r := put(t, e, "-rf", "d"); len(r.Moved) != 1 || steps > 5 {
 		t.Errorf("%d steps, %+v", steps, r.Moved)
+	}
+}
+
+// TestHugeTree puts a tree to the trash and back, and deletes it.
+func TestHugeTree(t *testing.T) {
+	n := 2_000
+	if *full {
+		n = 100_000
+	}
+	e, _, _ := scratchEnv(t)
+	for i := range n {
+		d := filepath.Join(e.Dir, "d", fmt.Sprint(i/1000), fmt.Sprint(i/100))
+		if i%100 == 0 {
+			if err := os.MkdirAll(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(d, fmt.Sprint(i)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, e.Dir)
+	put(t, e, "-r", "d")
+	if _, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{}); errs != nil || tree(t, e.Dir) != before {
+		t.Fatal("not all of it is back: ", errs)
+	}
+	put(t, e, "-r", "d")
+	if o := Purge(withMounts(t, e), list(t, e)); len(o) != 1 || o[0].Err != nil {
+		t.Fatalf("%+v", o)
+	}
+	if es, _ := os.ReadDir(filepath.Join(trashDir(e), "files")); len(es) != 0 {
+		t.Error(es)
 	}
 }
 

@@ -116,6 +116,9 @@ func printableRune(r rune) bool {
 // of it is printable, else quoted as Quote does, with control, invisible and
 // bidirectional characters escaped as well.
 func Show(path string) string {
+	if path != "" && printable(path) {
+		return path
+	}
 	if path != "" && !strings.ContainsFunc(path, hidden) && utf8.ValidString(path) {
 		return path
 	}
@@ -125,8 +128,24 @@ func Show(path string) string {
 	return Quote(path, false)
 }
 
+// printable: ASCII, and no control character.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 func hidden(r rune) bool {
-	return !unicode.IsGraphic(r) || r == utf8.RuneError || r != ' ' && unicode.Is(unicode.Zs, r)
+	switch {
+	case r == utf8.RuneError, !unicode.IsPrint(r), unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point):
+		return true
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x2800, r == 0x3164, r == 0xffa0, r == 0x1d159:
+		return true // drawn as nothing
+	}
+	return false
 }
 
 // utf8Locale reports whether LC_CTYPE is an UTF-8 locale that exists here;

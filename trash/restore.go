@@ -39,23 +39,40 @@ type restorer struct {
 	e       Env
 	o       RestoreOptions
 	stores  map[string]*store
+	held    map[devIno]bool
 	touched map[string]bool
 	group   string
 	later   []func() // modes of new directories, set when they are filled
+	way     way
+}
+
+// way is the directory that the last item went to, still open.
+type way struct {
+	to string
+	fd int
+}
+
+func (r *restorer) keepWay(to string, fd int) {
+	if r.way.fd >= 0 {
+		unix.Close(r.way.fd)
+	}
+	r.way = way{to, fd}
 }
 
 // Restore moves items back, the ones nearest to the root first, and tells what
 // became of each. One failure does not stop the rest. Nothing is overwritten
 // without Overwrite, and no directory ever.
 func Restore(e Env, items []Item, o RestoreOptions) []Outcome {
-	r := &restorer{e: e, o: o, touched: map[string]bool{}, group: groupID(e.now(), rand.Uint64())}
+	r := &restorer{e: e, o: o, touched: map[string]bool{}, group: groupID(e.now(), rand.Uint64()), way: way{fd: -1}}
+	defer func() { r.keepWay("", -1) }()
 	outs := make([]Outcome, len(items))
-	order := make([]int, len(items))
+	order, depth := make([]int, len(items)), make([]int, len(items))
 	for i := range items {
-		outs[i].Item, order[i] = items[i], i
+		outs[i].Item, order[i], depth[i] = items[i], i, strings.Count(items[i].Path, "/")
 	}
+	// By depth, so that those of one directory come together.
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(len(items[a].Path), len(items[b].Path)), cmp.Compare(items[a].Path, items[b].Path))
+		return cmp.Or(cmp.Compare(depth[a], depth[b]), strings.Compare(items[a].Path, items[b].Path))
 	})
 	ss, unlocks, errs := openFor(e, items)
 	defer closeAll(ss)
@@ -64,7 +81,10 @@ func Restore(e Env, items []Item, o RestoreOptions) []Outcome {
 			u()
 		}
 	}()
-	r.stores = byPath(ss)
+	r.stores, r.held = byPath(ss), map[devIno]bool{}
+	for _, s := range ss {
+		r.held[s.id] = true
+	}
 	for _, i := range order {
 		out := &outs[i]
 		if err := errs[out.Item.TrashDir]; err != nil {
@@ -103,6 +123,7 @@ func openFor(e Env, items []Item) (ss []*store, unlocks []func(), errs map[strin
 			s.close()
 			continue
 		}
+		s.sweepNotes(e.UID)
 		ss, unlocks = append(ss, s), append(unlocks, unlock)
 	}
 	for path := range wanted {
@@ -125,17 +146,14 @@ var errGone = errors.New("it is no longer in the trash; to see what is: safeshel
 
 // still checks that it is the item that was listed.
 func (s *store) still(it Item) error {
-	if _, err := lstatAt(s.files, it.Name); err != nil {
-		return errGone
-	}
-	in, err := s.readInfo(it.Name, make([]byte, maxInfo+1))
-	if err == unix.ENOENT {
-		if it.orphan {
-			return nil
+	in, err := s.readInfo(it.Name, s.buffer())
+	if err == unix.ENOENT && it.orphan {
+		if _, err := lstatAt(s.files, it.Name); err != nil {
+			return errGone
 		}
-		return errGone
+		return nil
 	}
-	if it.orphan || itemID(s.path, it.Name, in) != it.ID {
+	if err == unix.ENOENT || it.orphan || itemID(s.path, it.Name, in) != it.ID {
 		return errGone
 	}
 	return nil
@@ -150,19 +168,23 @@ func (r *restorer) restore(it Item) (path, displaced string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	defer unix.Close(parent)
-	if there, err := lstatAt(parent, base); err == nil {
+	err = r.moveOut(s, it, parent, base, target)
+	if err == unix.EEXIST {
+		there, lerr := lstatAt(parent, base)
 		switch {
-		case there.isDir():
+		case lerr == nil && there.isDir():
 			return "", "", fmt.Errorf("a directory is at %s already; move it away, or: safeshell trash restore --to DIR %s", Show(target), it.ID)
 		case !r.o.Overwrite:
 			return "", "", fmt.Errorf("something is at %s already; move it away, or: safeshell trash restore --overwrite %s", Show(target), it.ID)
 		}
 		if displaced, err = r.displace(parent, base, target); err != nil {
-			return "", "", fmt.Errorf("cannot put what is at %s to the trash: %s", Show(target), errText(err))
+			return "", displaced, fmt.Errorf("cannot put what is at %s to the trash: %s", Show(target), errText(err))
+		}
+		if err = r.moveOut(s, it, parent, base, target); err == unix.EEXIST {
+			err = fmt.Errorf("something is at %s already", Show(target))
 		}
 	}
-	if err := r.moveOut(s, it, parent, base, target); err != nil {
+	if err != nil {
 		return "", displaced, err
 	}
 	r.touched[s.path] = true
@@ -175,37 +197,51 @@ func (r *restorer) restore(it Item) (path, displaced string, err error) {
 	return target, displaced, nil
 }
 
-// place opens the directory that an item goes to.
+// place opens the directory that an item goes to; it stays open as r.way.
 func (r *restorer) place(s *store, it Item) (parent int, base, target string, err error) {
-	if r.o.To != "" {
-		dir := r.o.To
+	var dir string
+	switch {
+	case r.o.To != "":
+		dir = r.o.To
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(r.e.dir(), dir)
 		}
+		dir = filepath.Clean(dir)
 		if base = filepath.Base(it.Path); it.Path == "" {
 			base = it.Name
 		}
-		parent, err = r.openWay(atFDCWD, "/", strings.TrimPrefix(filepath.Clean(dir), "/"), nil, openDir)
-		return parent, base, filepath.Join(dir, base), err
-	}
-	if it.Path == "" {
+		target = filepath.Join(dir, base)
+	case it.Path == "":
 		return -1, "", "", fmt.Errorf("it is not known where it was: %s; to restore it elsewhere: safeshell trash restore --to DIR %s", it.Problem, it.ID)
+	default:
+		dir, base, target = filepath.Dir(it.Path), filepath.Base(it.Path), it.Path
 	}
-	base, target = filepath.Base(it.Path), it.Path
-	dir := filepath.Dir(it.Path)
+	way := s.top + "\x00" + dir
+	if r.way.fd < 0 || r.way.to != way {
+		fd, err := r.openPlace(s, it, dir)
+		if err != nil {
+			return -1, "", "", err
+		}
+		r.keepWay(way, fd)
+	}
+	return r.way.fd, base, target, nil
+}
+
+func (r *restorer) openPlace(s *store, it Item, dir string) (int, error) {
+	if r.o.To != "" {
+		return r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), nil, openDir)
+	}
 	if s.top == "" {
-		parent, err = r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), it.parents, openDir)
-		return parent, base, target, err
+		return r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), it.parents, openDir)
 	}
 	// An information file in a top directory may be planted: what it names
 	// must not lead out, neither by name nor through a link.
 	top, err := openDir(atFDCWD, s.top)
 	if err != nil {
-		return -1, "", "", &pathError{"open", s.top, err}
+		return -1, &pathError{"open", s.top, err}
 	}
 	defer unix.Close(top)
-	parent, err = r.openWay(top, s.top, strings.TrimPrefix(strings.TrimPrefix(dir, s.top), "/"), it.parents, openBeneath)
-	return parent, base, target, err
+	return r.openWay(top, s.top, strings.TrimPrefix(strings.TrimPrefix(dir, s.top), "/"), it.parents, openBeneath)
 }
 
 // openWay opens the directory rel below at, whose path is root, with open. The
@@ -282,7 +318,7 @@ func (r *restorer) makeWay(fd int, missing []string, modes []uint32) (int, error
 	return fd, nil
 }
 
-// moveOut moves the data to parent/base, where nothing may be.
+// moveOut moves the data to parent/base; unix.EEXIST if something is there.
 func (r *restorer) moveOut(s *store, it Item, parent int, base, target string) error {
 	if err := step("restore"); err != nil {
 		return err
@@ -292,12 +328,14 @@ func (r *restorer) moveOut(s *store, it Item, parent int, base, target string) e
 		err = r.moveOutLocked(s, it, parent, base)
 	}
 	switch err {
-	case nil:
-		return nil
-	case unix.EEXIST:
-		return fmt.Errorf("something is at %s already", Show(target))
+	case nil, unix.EEXIST:
+		return err
 	case unix.EXDEV:
 		return r.copyOut(s, it, parent, base, target)
+	case unix.ENOENT:
+		if _, err := lstatAt(s.files, it.Name); err == unix.ENOENT {
+			return errGone
+		}
 	}
 	return fmt.Errorf("cannot restore to %s: %s", Show(target), errText(err))
 }
@@ -321,39 +359,59 @@ func (r *restorer) moveOutLocked(s *store, it Item, parent int, base string) err
 }
 
 // copyOut restores to another filesystem: a compared copy beside the target,
-// renamed to it, and then the data in the trash is removed.
+// renamed to it, and then the data in the trash is removed. A note in the trash
+// tells the next one what to clean if this one is interrupted.
 func (r *restorer) copyOut(s *store, it Item, parent int, base, target string) error {
+	if _, err := lstatAt(parent, base); err == nil {
+		return unix.EEXIST
+	}
+	id := randomSuffix()
+	partial := copyPrefix + id
+	if err := s.writeNote(id, filepath.Join(filepath.Dir(target), partial)); err != nil {
+		return &trashSideError{s, err}
+	}
 	c := newCopier(r.e.UID)
-	partial := ".safeshell" + partialPrefix + randomSuffix()
 	err := c.copy(s.files, it.Name, parent, partial, filepath.Join(s.path, "files", it.Name))
 	if err == nil {
 		err = step("copied-out")
 	}
 	if err == nil {
-		if err = renameNew(parent, partial, parent, base); err == unix.EEXIST {
-			err = fmt.Errorf("something is at %s already", Show(target))
+		if err = renameNew(parent, partial, parent, base); err != nil && err != unix.EEXIST {
+			err = fmt.Errorf("cannot restore to %s: %s", Show(target), errText(err))
 		}
 	}
 	if err != nil {
 		if fi, serr := statFd(parent); serr == nil {
 			rm := remover{uid: r.e.UID, dev: fi.dev, mnt: fi.mnt, root: -1}
-			rm.remove(parent, partial, partial, 0)
+			if rm.remove(parent, partial, partial, 0) {
+				s.dropNote(id)
+			}
 		}
 		return err
 	}
-	if c.removeSource(s.files, it.Name, it.DataPath()); c.failed != nil {
+	s.dropNote(id)
+	name, undo := it.Name, func() {}
+	if it.IsDir { // out of the list in one step, so that half of it is never an item
+		name, undo = s.doom(it.Name)
+	}
+	c.removeSource(s.files, name, it.DataPath())
+	switch {
+	case c.failed == nil:
+		return nil
+	case c.changed || name == it.Name:
+		undo()
 		return fmt.Errorf("it is back at %s, but is still in the trash too: %w", Show(target), c.failed)
 	}
-	return nil
+	s.dropInfo(it.Name)
+	return fmt.Errorf("it is back at %s, but what was in the trash is not yet deleted whole: %w; to try again: safeshell trash purge", Show(target), c.failed)
 }
 
 // displace puts parent/base, at the path target, to the trash.
 func (r *restorer) displace(parent int, base, target string) (string, error) {
-	p := &putter{
-		e: r.e, prog: "restore", cwdfd: atFDCWD, warned: map[string]bool{},
-		tops: map[uint64]*store{}, topErrs: map[uint64]error{},
-	}
-	p.e.Stderr = nil
+	e := r.e
+	e.Stdout, e.Stderr = nil, nil
+	p := newPutter(e, "restore")
+	p.held = r.held
 	defer p.close()
 	now := r.e.now()
 	p.in = info{deleted: now.Local(), group: r.group, cwd: r.e.dir(), session: r.e.Session}

@@ -379,3 +379,30 @@ func TestRestoreOfWhatIsGone(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// In a sandbox the work tree may be a mount of its own. Its trash is then found
+// from outside, where it is not, by whoever stands in the tree.
+func TestTrashOfASandbox(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "repo/sub/x=kept", "other/")
+	dir := filepath.Join(e.Dir, "repo", fmt.Sprint(".Trash-", e.UID))
+	build(t, dir, "files/", "info/")
+	os.Chmod(dir, 0o700)
+	write(t, filepath.Join(dir, "info", "gone.trashinfo"), "[Trash Info]\nPath=sub/gone\nDeletionDate=2020-01-01T00:00:00\n")
+	write(t, filepath.Join(dir, "files", "gone"), "back")
+	root := e.Dir
+	for _, c := range []struct {
+		dir  string
+		want int
+	}{{"repo/sub", 1}, {"repo", 1}, {"other", 0}} {
+		e.Dir, e.Only = filepath.Join(root, c.dir), dir // nothing of this machine's
+		if items, errs := List(e); len(items) != c.want || len(errs) != 0 {
+			t.Errorf("in %s: %d items, %v", c.dir, len(items), errs)
+		}
+	}
+	e.Dir = filepath.Join(root, "repo/sub")
+	items, _ := List(e)
+	if o := Restore(e, items, RestoreOptions{}); len(o) != 1 || o[0].Err != nil || !there(filepath.Join(root, "repo/sub/gone")) {
+		t.Error(o)
+	}
+}

@@ -19,7 +19,9 @@ type store struct {
 	top             string // the top directory that its paths are relative to; "" in the home trash
 	fd, files, info int
 	mnt, dev        uint64
-	longest         int // bytes in a file name
+	id              devIno // of the directory, whatever its path
+	longest         int    // bytes in a file name
+	buf             []byte // see buffer
 }
 
 func (s *store) close() {
@@ -63,7 +65,7 @@ func openStore(path, top string, uid int, create, loose bool) (*store, error) {
 		s.close()
 		return nil, err
 	}
-	s.mnt, s.dev = fi.mnt, fi.dev
+	s.mnt, s.dev, s.id = fi.mnt, fi.dev, devIno{fi.dev, fi.ino}
 	for _, d := range []struct {
 		name string
 		fd   *int
@@ -280,8 +282,9 @@ func (s *store) reserve(base, real string, in info, move func(name string) error
 	return "", &trashSideError{s, err}
 }
 
-// renameOverPlaceholder is for filesystems without RENAME_NOREPLACE: what it
-// creates, or fails to, settles who owns the name.
+// renameOverPlaceholder is for filesystems without RENAME_NOREPLACE. A file has
+// both names for a moment; where it cannot, and for a directory, what is created
+// in its place, or cannot be, settles who owns the name.
 func renameOverPlaceholder(oldfd int, old string, newfd int, name string) error {
 	fi, err := lstatAt(oldfd, old)
 	if err != nil {
@@ -292,6 +295,16 @@ func renameOverPlaceholder(oldfd int, old string, newfd int, name string) error 
 		flag = unix.AT_REMOVEDIR
 		err = again(func() error { return unix.Mkdirat(newfd, name, 0o700) })
 	} else {
+		err = again(func() error { return unix.Linkat(oldfd, old, newfd, name, 0) })
+		if err == nil {
+			if err = again(func() error { return unix.Unlinkat(oldfd, old, 0) }); err != nil {
+				unix.Unlinkat(newfd, name, 0)
+			}
+			return err
+		}
+		if err == unix.EEXIST || err == unix.EXDEV {
+			return err
+		}
 		var fd int
 		if fd, err = openAt(newfd, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600); err == nil {
 			unix.Close(fd)
@@ -301,7 +314,7 @@ func renameOverPlaceholder(oldfd int, old string, newfd int, name string) error 
 		return err
 	}
 	if err = again(func() error { return unix.Renameat(oldfd, old, newfd, name) }); err != nil {
-		_ = unix.Unlinkat(newfd, name, flag)
+		_ = again(func() error { return unix.Unlinkat(newfd, name, flag) })
 	}
 	return err
 }

@@ -38,6 +38,9 @@ type Env struct {
 	SafeshellHome string // safeshell's own directory, which Put refuses to remove
 	Session       string // recorded with each item
 
+	// Only is the one trash directory that is listed, restored from, purged and
+	// swept; "": all of the user's.
+	Only      string
 	MountInfo string          // default /proc/self/mountinfo
 	Ancestors func() []string // names of the ancestor processes, nearest first; nil: from /proc
 }

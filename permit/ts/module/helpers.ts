@@ -5,6 +5,12 @@ import * as nodePath from "node:path";
 /** Paths: join, resolve, dirname, basename, extname, relative, ... */
 export const path = nodePath.posix;
 
+/** What is not there is false; any other error is one. */
+function gone(e: unknown): boolean {
+  if (e instanceof Deno.errors.NotFound || e instanceof Deno.errors.NotADirectory) return false;
+  throw e;
+}
+
 /** Files. */
 export const fs = {
   /** The file's text. */
@@ -44,15 +50,11 @@ export const fs = {
   /** Adds to the end of the file. */
   append: (file: string, content: string): Promise<void> => Deno.writeTextFile(file, content, { append: true }),
   /** Whether something is there (a link that leads nowhere is not). */
-  async exists(file: string): Promise<boolean> {
-    try {
-      await Deno.stat(file);
-      return true;
-    } catch (e) {
-      if (e instanceof Deno.errors.NotFound || e instanceof Deno.errors.NotADirectory) return false;
-      throw e;
-    }
-  },
+  exists: (file: string): Promise<boolean> => Deno.stat(file).then(() => true, gone),
+  /** Whether a file is there (also behind a link). */
+  isFile: (file: string): Promise<boolean> => Deno.stat(file).then((s) => s.isFile, gone),
+  /** Whether a directory is there (also behind a link). */
+  isDir: (dir: string): Promise<boolean> => Deno.stat(dir).then((s) => s.isDirectory, gone),
   /** The names in a directory, sorted. */
   list: async (dir = "."): Promise<string[]> => (await Array.fromAsync(Deno.readDir(dir))).map((e) => e.name).sort(),
   /** Makes a directory and those above it. */
@@ -61,6 +63,11 @@ export const fs = {
   async copy(from: string, to: string, options: { replace?: boolean } = {}): Promise<void> {
     if (!options.replace && await fs.exists(to)) throw new Deno.errors.AlreadyExists(`copy ${from}: ${to} is there already`);
     await Deno.copyFile(from, to);
+  },
+  /** Renames a file or directory; refuses to replace something unless told so. */
+  async move(from: string, to: string, options: { replace?: boolean } = {}): Promise<void> {
+    if (!options.replace && await Deno.lstat(to).then(() => true, gone)) throw new Deno.errors.AlreadyExists(`move ${from}: ${to} is there already`);
+    await Deno.rename(from, to);
   },
   /** A new temporary directory. */
   temp: (): Promise<string> => Deno.makeTempDir({ prefix: "safeshell-" }),
@@ -97,6 +104,10 @@ export const env = {
   },
   /** Sets a variable for this script and the commands that it starts. */
   set: (name: string, value: string): void => Deno.env.set(name, value),
+  /** Removes a variable for this script and the commands that it starts. */
+  unset: (name: string): void => Deno.env.delete(name),
+  /** All variables. */
+  all: (): Record<string, string> => Deno.env.toObject(),
 };
 
 /**

@@ -111,12 +111,21 @@ check("json files", await fs.readJSON(dir + "/j.json"), { k: [1] });
 await fs.write(dir + "/bad.json", "{");
 check("bad json", (await thrown(() => fs.readJSON(dir + "/bad.json"))).includes(dir + "/bad.json"), true);
 check("copy", await thrown(() => fs.copy(dir + "/j.json", dir + "/bad.json")), `AlreadyExists: copy ${dir}/j.json: ${dir}/bad.json is there already`);
+check("is", [await fs.isFile(dir + "/j.json"), await fs.isFile(dir), await fs.isDir(dir), await fs.isDir(dir + "/j.json/x"), await fs.isDir(dir + "/no")], [true, false, true, false, false]);
+check("is, not allowed", (await thrown(() => fs.isFile("/etc/passwd"))).slice(0, 10), "NotCapable");
+check("move", await thrown(() => fs.move(dir + "/j.json", dir + "/bad.json")), `AlreadyExists: move ${dir}/j.json: ${dir}/bad.json is there already`);
+await fs.move(dir + "/j.json", dir + "/a/moved.json");
+await fs.move(dir + "/a/moved.json", dir + "/bad.json", { replace: true });
+check("moved", [await fs.read(dir + "/bad.json"), await fs.exists(dir + "/j.json"), await fs.exists(dir + "/a/moved.json")], ['{\n  "k": [\n    1\n  ]\n}\n', false, false]);
+await fs.copy(dir + "/bad.json", dir + "/j.json");
 check("glob", [await glob("**/*.{ts,js}", { cwd: dir }), await glob("*", { cwd: dir }), await glob("*", { cwd: dir, dirs: true }), await glob(".*/*", { cwd: dir }), await glob("a/[!a-x].j?", { cwd: dir }), await glob("no/**", { cwd: dir })],
   [["a/b/x.ts", "a/y.js"], ["bad.json", "j.json"], ["a", "bad.json", "j.json"], [".hid/z.ts"], ["a/y.js"], []]);
 check("text", [text.lines("a\r\nb\n"), text.lines(""), text.head("a\nb\nc", 2), text.tail("a\nb\nc\n", 2), text.grep("ab\nbc\nac\n", /^a/g), text.grep("a.b\naxb", "."), text.dedent("\n    a\n      b\n\n    c\n  ")],
   [["a", "b"], [], "a\nb", "b\nc", ["ab", "ac"], ["a.b"], "a\n  b\n\nc"]);
 env.set("NEW", "v");
 check("env", [env.get("NEW"), env.get("NONE", "else"), await thrown(() => env.need("NONE")), await sh("-c", "echo $NEW").text()], ["v", "else", "Error: the environment variable NONE is not set", "v"]);
+env.unset("NEW");
+check("env unset", [env.get("NEW"), "NEW" in env.all(), "HOME" in env.all(), await sh("-c", "echo ${NEW-none}").text()], [undefined, false, true, "none"]);
 check("no traces", env.get("SAFESHELL_CALLS"), undefined);
 
 cat("forgotten");

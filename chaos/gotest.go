@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var protocolRow = row{
+	name: "protocol", weight: 3,
+	what: "the spool package in processes: timeouts from 40 ms on, wrong and stepped clocks, suspend",
+	run: func(r *run) error {
+		profile := max(r.duration/3, time.Second)
+		return r.goTest(`(?m)^chaos: (\w+): (\d+) outcomes`, "invariant", []string{
+			"SAFESHELL_CHAOS=" + profile.String(), fmt.Sprint("SAFESHELL_CHAOS_SEED=", r.seed),
+		}, "./spool", "-run", "^TestChaos$")
+	},
+}
+
+var killPointsRow = row{
+	name: "kill-points",
+	what: "requester, monitor and late answer killed at each system call",
+	run: func(r *run) error {
+		return r.goTest(`(?m)(killed at) (\d+) points`, "_test.go", nil, "./spool", "-run", "KilledAtEachCall")
+	},
+}
+
+var trashFaultsRow = row{
+	name: "trash",
+	what: "put, restore and purge killed at, and failed with each error in, each system call",
+	run: func(r *run) error {
+		out, err := exec.Command("go", "test", "./trash", "-list", "^TestFaults$").CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("TestFaults")) {
+			r.note("not in this tree")
+			return nil
+		}
+		return r.goTest(`(?m)^faults: (.*?) +\d+ calls, +(\d+) points tried`, "_test.go", nil,
+			"./trash", "-run", "^TestFaults$", "-trash.full", fmt.Sprint("-trash.seed=", r.seed))
+	},
+}
+
+// goTest runs tests of this module. counts finds a name and a number in their
+// output; a line of a failed test that holds bad is a violation.
+func (r *run) goTest(counts, bad string, env []string, args ...string) error {
+	args = append([]string{"test", "-count=1", "-v", "-timeout", (r.duration*2 + time.Hour).String()}, args...)
+	c := exec.CommandContext(r.ctx, "go", args...)
+	c.Env = append(os.Environ(), env...)
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	for _, m := range regexp.MustCompile(counts).FindAllSubmatch(out, -1) {
+		n, _ := strconv.Atoi(string(m[2]))
+		r.try(n)
+		r.count(string(m[1]), n)
+	}
+	if err == nil {
+		if bytes.Contains(out, []byte("--- SKIP")) {
+			r.note("skipped in part: %s", firstLine(out, "--- SKIP", 1))
+		}
+		return nil
+	}
+	before := r.violations
+	for l := range strings.Lines(string(out)) {
+		if strings.Contains(l, bad) && !strings.Contains(l, "seed ") {
+			r.violate("%s", strings.TrimSpace(l))
+		}
+	}
+	if r.violations == before {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out[max(0, len(out)-2000):])
+	}
+	return nil
+}
+
+// firstLine is the line that holds s, or one some lines further on.
+func firstLine(out []byte, s string, further int) string {
+	all := strings.Split(string(out), "\n")
+	for i, l := range all {
+		if strings.Contains(l, s) {
+			return strings.TrimSpace(all[min(i+further, len(all)-1)])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// maxGitConfig bounds a repository's configuration, in bytes; git is not asked
+// about one that is longer.
+const maxGitConfig = 1 << 20
+
+// errRunsCode says that git cannot be asked about a repository, because what
+// its configuration names could run.
+var errRunsCode = errors.New("the repository's git configuration can run programs")
+
+// git runs git where reading the files does not suffice: without the shims,
+// without what a repository's configuration or the caller's environment could
+// make it run, for a short time.
+func (p gitPlace) git(r *Rules, args ...string) (string, error) {
+	if !p.runsNothing() {
+		return "", errRunsCode
+	}
+	j := bashJudge{environ: r.o.Environ, avoid: []string{r.o.Paths.Shims, r.o.Paths.Shell}}
+	j.self, _ = os.Executable()
+	path := ""
+	env := []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
+	for _, e := range j.env(p.dir) {
+		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+			path = v
+		}
+		if !strings.HasPrefix(e, "GIT_") {
+			env = append(env, e)
+		}
+	}
+	git := p.findGit(path)
+	if git == "" {
+		return "", exec.ErrNotFound
+	}
+	limit := r.o.ConditionTimeout
+	if limit <= 0 {
+		limit = DefaultConditionTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	full := []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "-c", "protocol.allow=never", "--no-pager"}
+	if p.named {
+		full = append(full, "--git-dir="+p.gitDir)
+	}
+	cmd := exec.CommandContext(ctx, git, append(full, args...)...)
+	cmd.Dir, cmd.Env = p.dir, env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 100 * time.Millisecond
+	out, err := cmd.Output()
+	return string(out), err
+}
+
+// findGit looks git up in PATH, but not in the repository itself.
+func (p gitPlace) findGit(path string) string {
+	for _, d := range filepath.SplitList(path) {
+		if p.top != "" && (d == p.top || below(d, p.top)) {
+			continue
+		}
+		f := filepath.Join(d, "git")
+		if fi, err := os.Stat(f); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+			return f
+		}
+	}
+	return ""
+}
+
+// runsNothing says that the repository's own configuration names nothing that
+// git would run for a question, beyond what the command line and environment
+// switch off: no filters (there is no switch for all of them), no missing
+// objects to be fetched, and no other files that could hold such. Filters in
+// the user's own configuration are the user's.
+func (p gitPlace) runsNothing() bool {
+	for _, f := range [...]string{filepath.Join(p.common, "config"), filepath.Join(p.gitDir, "config.worktree")} {
+		data, err := readRegular(f, maxGitConfig)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		data = bytes.ToLower(data)
+		for _, word := range [...]string{"[filter", "[include", "promisor", "partialclone"} {
+			if bytes.Contains(data, []byte(word)) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,488 @@
+//go:build amd64 || arm64
+
+package trash
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// faults are the errors that each call is made to fail with.
+var faults = []syscall.Errno{dies, unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EXDEV, unix.EROFS, unix.EACCES, unix.EPERM, unix.ENAMETOOLONG, unix.EMFILE, unix.EINTR}
+
+// scenario is an operation whose every call is to fail once.
+type scenario struct {
+	name  string
+	files []string // in the work directory, for build
+	trash []string // rm's arguments for what is in the trash at the start
+	more  func(t *testing.T, e Env)
+	job   job
+	// standing is what the file system cannot do in all of the run.
+	standing verdictOf
+	noFlag   bool
+	other    bool // the work directory is on another file system than the home
+	moved    func(path string) string
+}
+
+// across is a border between the directories of the work and those of the trash.
+func across(c call) syscall.Errno {
+	if c.nr == unix.SYS_RENAMEAT2 && uint32(c.args[0]) != uint32(c.args[2]) {
+		return unix.EXDEV
+	}
+	return 0
+}
+
+// noFlag is a file system without RENAME_NOREPLACE.
+func noFlag(c call) syscall.Errno {
+	if c.nr == unix.SYS_RENAMEAT2 && c.args[4] != 0 {
+		return unix.EINVAL
+	}
+	return 0
+}
+
+var aTree = []string{"d/a=1", "d/s/b=22", "d/s/l->../a", "d/e/", "d/x=3 0755"}
+
+func scenarios() []scenario {
+	back := RestoreOptions{}
+	return []scenario{
+		{name: "put a file", files: []string{"f=1"}, job: job{Op: "put", Args: []string{"f"}}},
+		{name: "put a link", files: []string{"f=1", "l->f"}, job: job{Op: "put", Args: []string{"l"}}},
+		{name: "put a tree", files: aTree, job: job{Op: "put", Args: []string{"-rv", "d"}}},
+		{name: "put several", files: append([]string{"f=1", "l->f", "g=2"}, aTree...), job: job{Op: "put", Args: []string{"-rf", "f", "d", "nope", "l", "g"}}},
+		{name: "put a file by copy", files: []string{"f=1"}, job: job{Op: "put", Args: []string{"f"}}, standing: across},
+		{name: "put a tree by copy", files: aTree, job: job{Op: "put", Args: []string{"-r", "d"}}, standing: across},
+		{name: "put without the flag", files: append([]string{"f=1"}, aTree...), job: job{Op: "put", Args: []string{"-r", "f", "d"}}, standing: noFlag, noFlag: true},
+		{name: "put to another file system", files: append([]string{"f=1"}, aTree...), job: job{Op: "put", Args: []string{"-r", "f", "d"}}, other: true},
+		{name: "restore a file", files: []string{"f=1"}, trash: []string{"f"}, job: job{Op: "restore"}},
+		{name: "restore a tree", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "d", "f"}, job: job{Op: "restore"}},
+		{name: "restore with parents", files: []string{"p/q/f=1", "p/g=2"}, trash: []string{"p/q/f", "p/g"}, more: func(t *testing.T, e Env) {
+			os.Remove(filepath.Join(e.Dir, "p/q"))
+			os.Remove(filepath.Join(e.Dir, "p"))
+		}, job: job{Op: "restore", Options: RestoreOptions{Parents: true}}},
+		{name: "restore over a file", files: []string{"f=1"}, trash: []string{"f"}, more: func(t *testing.T, e Env) {
+			write(t, filepath.Join(e.Dir, "f"), "newer")
+		}, job: job{Op: "restore", Options: RestoreOptions{Overwrite: true}}},
+		{name: "restore elsewhere", files: aTree, trash: []string{"-r", "d"}, job: job{Op: "restore", Options: RestoreOptions{To: "rescue", Parents: true}},
+			moved: func(p string) string { return filepath.Join(filepath.Dir(p), "rescue", filepath.Base(p)) }},
+		{name: "restore by copy", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "d", "f"}, job: job{Op: "restore", Options: back}, standing: across},
+		{name: "restore over a file by copy", files: []string{"f=1"}, trash: []string{"f"}, more: func(t *testing.T, e Env) {
+			write(t, filepath.Join(e.Dir, "f"), "newer")
+		}, job: job{Op: "restore", Options: RestoreOptions{Overwrite: true}}, standing: across},
+		{name: "restore without the flag", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "d", "f"}, job: job{Op: "restore"}, standing: noFlag, noFlag: true},
+		{name: "restore to another file system", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "f", "d"}, job: job{Op: "restore"}, other: true},
+		{name: "purge a file", files: []string{"f=1"}, trash: []string{"f"}, job: job{Op: "purge"}},
+		{name: "purge trees", files: append([]string{"f=1", "g/h/i=2"}, aTree...), trash: []string{"-r", "d", "f", "g"}, job: job{Op: "purge"}},
+		{name: "empty", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "d", "f"}, more: func(t *testing.T, e Env) {
+			build(t, trashDir(e), "files/orphan/x=1", "files/.partial-abc/x=1", "info/nodata.trashinfo=[Trash Info]")
+		}, job: job{Op: "empty"}},
+	}
+}
+
+// stage is one copy of a scenario, ready to be run.
+type stage struct {
+	scenario
+	root   string
+	roots  []string
+	e      Env
+	was    map[string]string // what must not be lost: at its path, what it is
+	tops   []string          // the things of it that go as one
+	newer  string            // a file in the way of a restore
+	failed bool              // a purge that said so
+}
+
+func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
+	t.Helper()
+	e, _, _ := envIn(t, root)
+	st := &stage{scenario: sc, root: root, roots: []string{root}, e: e}
+	mounts := ""
+	topDir := func(dir, fstype string) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		fi, err := statAt(atFDCWD, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mounts += fmt.Sprintf("%d 1 8:1 / %s rw - %s x rw\n", fi.mnt, dir, fstype)
+	}
+	topDir(root, "ext4") // where a put turns to when the home trash fails
+	if sc.other {
+		topDir(elsewhere, "cifs") // which has no trash of its own
+		st.roots = append(st.roots, elsewhere)
+		st.e.Dir = filepath.Join(elsewhere, "w")
+		if err := os.MkdirAll(st.e.Dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st.e.MountInfo = filepath.Join(root, "mountinfo")
+	write(t, st.e.MountInfo, mounts)
+	e = st.e
+	build(t, e.Dir, sc.files...)
+	st.was = picture(t, e.Dir, e.Dir)
+	delete(st.was, e.Dir)
+	if sc.trash != nil {
+		put(t, e, sc.trash...)
+		for _, a := range sc.trash {
+			if a[0] != '-' {
+				st.tops = append(st.tops, filepath.Join(e.Dir, a))
+			}
+		}
+	} else {
+		for _, a := range sc.job.Args {
+			if a[0] != '-' && a != "nope" {
+				st.tops = append(st.tops, filepath.Join(e.Dir, a))
+			}
+		}
+	}
+	if sc.more != nil {
+		sc.more(t, e)
+	}
+	if b, err := os.ReadFile(filepath.Join(e.Dir, "f")); err == nil && string(b) == "newer" {
+		st.newer = filepath.Join(e.Dir, "f")
+	}
+	st.job.Home, st.job.Dir, st.job.MountInfo = e.Home, e.Dir, e.MountInfo
+	return st
+}
+
+// picture is what is below dir, by what its path would be below as.
+func picture(t testing.TB, dir, as string) map[string]string {
+	m := map[string]string{}
+	filepath.Walk(dir, func(p string, fi os.FileInfo, err error) error {
+		if err != nil {
+			return nil
+		}
+		what := fi.Mode().String()
+		switch {
+		case fi.Mode()&os.ModeSymlink != 0:
+			l, _ := os.Readlink(p)
+			what += " -> " + l
+		case fi.Mode().IsRegular():
+			b, _ := os.ReadFile(p)
+			what += fmt.Sprintf(" %d %x", len(b), sha256.Sum256(b))
+		}
+		m[as+strings.TrimPrefix(p, dir)] = what
+		return nil
+	})
+	return m
+}
+
+// after checks what an ended run has left.
+func (st *stage) after(t *testing.T, res supervised) (bad []string) {
+	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
+	if res.hung {
+		say("it hung")
+	}
+	if strings.Contains(res.stderr, "panic") || strings.Contains(res.stderr, "goroutine ") {
+		say("it panicked")
+	}
+	if !res.killed {
+		if res.code != 0 && res.code != 1 {
+			say("exit status %d", res.code)
+		}
+		if res.code == 1 && strings.TrimSpace(res.stderr) == "" {
+			say("it failed without a word")
+		}
+		if n := strings.Count(res.stderr, "\n"); n > len(st.tops)+1 {
+			say("%d lines for an error", n)
+		}
+	}
+	st.whole(t, res, say)
+	// What the next one finds; later, so that nothing can be under way.
+	later := st.e
+	later.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	for _, err := range Sweep(later) {
+		say("sweep: %v", err)
+	}
+	st.whole(t, supervised{killed: true}, say)
+	st.litter(t, say)
+	st.again(t, later, say)
+	return bad
+}
+
+// whole: everything is in its place or in the trash, and nothing is half there.
+func (st *stage) whole(t *testing.T, res supervised, say func(string, ...any)) {
+	items, errs := List(st.e)
+	for _, err := range errs {
+		say("list: %v", err)
+	}
+	placed := picture(t, st.e.Dir, st.e.Dir)
+	trashed := map[string][]string{}
+	listed := map[string]bool{}
+	for _, it := range items {
+		if it.Problem != "" && it.Name != "orphan" {
+			say("%s: %s", it.Name, it.Problem)
+		}
+		listed[it.Path] = true
+		for p, what := range picture(t, it.DataPath(), it.Path) {
+			trashed[p] = append(trashed[p], what)
+		}
+	}
+	destroys := st.job.Op == "purge" || st.job.Op == "empty"
+	for p, what := range st.was {
+		if !slices.ContainsFunc(st.tops, func(top string) bool { return within(p, top) }) {
+			continue // a directory that was removed by the test
+		}
+		to := p
+		if st.moved != nil {
+			for _, top := range st.tops {
+				if within(p, top) {
+					to = st.moved(top) + strings.TrimPrefix(p, top)
+				}
+			}
+		}
+		inPlace, inTrash := placed[to] == what, slices.Contains(trashed[p], what)
+		if !inPlace && !inTrash && !destroys {
+			say("lost: %s", p)
+		}
+		if st.noFlag && res.killed && inTrash && placed[to] == "drwx------" {
+			continue // a directory's placeholder
+		}
+		if was, ok := placed[to]; ok && was != what && to != st.newer {
+			say("in place, but changed: %s: %s, was %s", p, was, what)
+		}
+	}
+	for _, top := range st.tops {
+		to := top
+		if st.moved != nil {
+			to = st.moved(top)
+		}
+		count := func(m func(p string) bool, below string) (n, of int) {
+			for p := range st.was {
+				if within(p, top) {
+					of++
+					if m(below + strings.TrimPrefix(p, top)) {
+						n++
+					}
+				}
+			}
+			return n, of
+		}
+		inPlace, of := count(func(p string) bool { _, ok := placed[p]; return ok }, to)
+		inTrash, _ := count(func(p string) bool { return len(trashed[p]) > 0 }, top)
+		// A purge that fails goes on; what it could not delete stays listed.
+		if res.code == 1 && destroys {
+			st.failed = true
+		}
+		// Without the flag an empty placeholder may be listed beside the whole.
+		if listed[top] && inTrash < of && !st.failed && (!st.noFlag || inPlace < of) {
+			say("half in the trash: %s (%d of %d)", top, inTrash, of)
+		}
+		if st.job.Op == "restore" && inPlace > 0 && inPlace < of && !(st.noFlag && inPlace == 1 && inTrash == of) {
+			say("half restored: %s (%d of %d)", top, inPlace, of)
+		}
+		if res.killed || res.code != 0 {
+			continue
+		}
+		switch {
+		case st.job.Op == "put" && (inPlace > 0 || inTrash < of):
+			say("success, but not in the trash: %s", top)
+		case st.job.Op == "restore" && (inPlace < of || listed[top] && st.newer == ""):
+			say("success, but not restored: %s", top)
+		case destroys && (listed[top] || inPlace > 0):
+			say("success, but not deleted: %s", top)
+		}
+	}
+	if st.newer != "" {
+		what := "-rw-r--r-- 5 " + fmt.Sprintf("%x", sha256.Sum256([]byte("newer")))
+		if placed[st.newer] != what && !slices.Contains(trashed[st.newer], what) {
+			say("the file that was in the way is lost")
+		}
+	}
+}
+
+// litter: nothing is left but what is listed.
+func (st *stage) litter(t *testing.T, say func(string, ...any)) {
+	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, ".Trash-"+fmt.Sprint(st.e.UID))} {
+		names := func(d, suffix string) []string {
+			es, _ := os.ReadDir(filepath.Join(dir, d))
+			var ns []string
+			for _, e := range es {
+				ns = append(ns, strings.TrimSuffix(e.Name(), suffix))
+			}
+			slices.Sort(ns)
+			return ns
+		}
+		files, infos := names("files", ""), names("info", ".trashinfo")
+		files = slices.DeleteFunc(files, func(n string) bool { return n == "orphan" })
+		if !slices.Equal(files, infos) {
+			say("files %q, info %q", files, infos)
+		}
+		for _, n := range names("", "") {
+			switch n {
+			case "files", "info", lockName, sizesName, ".gitignore":
+			default:
+				say("left in the trash: %s", n)
+			}
+		}
+	}
+	for p := range picture(t, st.e.Dir, st.e.Dir) {
+		if strings.Contains(p, "safeshell") || strings.Contains(p, "partial") {
+			say("left: %s", p)
+		}
+	}
+}
+
+// again does it all again without a fault: nothing that was left is in the way.
+func (st *stage) again(t *testing.T, e Env, say func(string, ...any)) {
+	var errw strings.Builder
+	e.Stderr = &errw
+	switch st.job.Op {
+	case "put":
+		args := []string{"-rf"}
+		for _, top := range st.tops {
+			args = append(args, top)
+		}
+		if r := Put(e, Config{}, "rm", args, ""); r.Code != 0 {
+			say("a second rm: %s", errw.String())
+		}
+	case "restore":
+		items, _ := List(e)
+		for _, o := range Restore(e, items, RestoreOptions{To: "again", Parents: true}) {
+			if o.Err != nil && !strings.Contains(o.Err.Error(), "at "+filepath.Join(e.Dir, "again")) {
+				say("a second restore: %v", o.Err)
+			}
+		}
+	default:
+		outs, errs := Empty(e)
+		for _, o := range outs {
+			if o.Err != nil {
+				errs = append(errs, o.Err)
+			}
+		}
+		for _, err := range errs {
+			say("a second purge: %v", err)
+		}
+		if items, _ := List(e); len(items) > 0 {
+			say("a second purge left %d", len(items))
+		}
+	}
+}
+
+// TestFaults kills each operation before each of its system calls, and fails
+// each with each error: everything is in its place or can be restored, whole.
+//
+//	go test ./trash -run Faults -trash.full -trash.seed=N
+func TestFaults(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(*seed, 0))
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unlockTree(base) })
+	for _, sc := range scenarios() {
+		t.Run(sc.name, func(t *testing.T) {
+			runFaults(t, sc, base, rnd)
+		})
+	}
+}
+
+func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
+	elsewhere := ""
+	if sc.other {
+		dir, err := os.MkdirTemp("/dev/shm", "trash-faults")
+		if err != nil {
+			t.Skip("needs a tmpfs: ", err)
+		}
+		defer os.RemoveAll(dir)
+		a, err1 := statAt(atFDCWD, dir)
+		b, err2 := statAt(atFDCWD, base)
+		if err1 != nil || err2 != nil || a.dev == b.dev {
+			t.Skip("needs a second file system")
+		}
+		elsewhere = dir
+	}
+	n := 0
+	run := func(decide func(c call) syscall.Errno) (*stage, supervised) {
+		n++
+		root := filepath.Join(base, strings.ReplaceAll(sc.name, " ", "-")+fmt.Sprint(n))
+		there := filepath.Join(elsewhere, fmt.Sprint(n))
+		st := sc.prepare(t, root, there)
+		res, err := supervise(st.job, st.roots, func(c call) syscall.Errno {
+			if errno := decide(c); errno != 0 {
+				return errno
+			}
+			if sc.standing != nil {
+				return sc.standing(c)
+			}
+			return 0
+		})
+		needsSupervision(t, err)
+		return st, res
+	}
+	clean := func(st *stage) {
+		for _, r := range st.roots {
+			unlockTree(r)
+			os.RemoveAll(r)
+		}
+	}
+	var calls []call
+	st, res := run(func(c call) syscall.Errno { calls = append(calls, c); return 0 })
+	if bad := st.after(t, res); len(bad) > 0 || res.code != 0 {
+		t.Fatalf("without a fault: %d, %s%q", res.code, res.stderr, bad)
+	}
+	clean(st)
+	type point struct {
+		n     int
+		fault syscall.Errno
+	}
+	var points []point
+	for _, c := range calls {
+		for _, f := range faults {
+			points = append(points, point{c.n, f})
+		}
+	}
+	if !*full {
+		rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+		// As many that kill as that fail.
+		kills, errs := 0, 0
+		points = slices.DeleteFunc(points, func(p point) bool {
+			n := &errs
+			if p.fault == dies {
+				n = &kills
+			}
+			*n++
+			return *n > 6
+		})
+	}
+	tried, violations := 0, 0
+	seen := map[string]int{}
+	for _, p := range points {
+		var at call
+		st, res := run(func(c call) syscall.Errno {
+			if c.n == p.n {
+				at = c
+				return p.fault
+			}
+			return 0
+		})
+		tried++
+		if bad := st.after(t, res); len(bad) > 0 {
+			violations++
+			if seen[bad[0][:min(len(bad[0]), 20)]]++; violations <= 15 {
+				fault := "killed"
+				if p.fault != dies {
+					fault = unix.ErrnoName(p.fault)
+				}
+				t.Errorf("%s, %s: exit %d\n%s\t%s", at, fault, res.code, res.stderr, strings.Join(bad, "\n\t"))
+			}
+		}
+		clean(st)
+	}
+	fmt.Printf("faults: %-32s %4d calls, %5d points tried, %d violations\n", sc.name, len(calls), tried, violations)
+	if violations > 15 {
+		for _, k := range slices.Sorted(maps.Keys(seen)) {
+			t.Logf("%d x %s", seen[k], k)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+package trash
+
+import "golang.org/x/sys/unix"
+
+const statAtCall = unix.SYS_NEWFSTATAT
