@@ -103,6 +103,9 @@ func (w world) run(t *testing.T, as, stdin string, args ...string) (string, int)
 	c := exec.Command(self, args...)
 	c.Dir = w.work
 	c.Env = []string{"HOME=" + w.home, "PATH=/usr/bin:/bin", "LC_ALL=C", "SAFESHELL_CONTEXT=ai", asVar + "=" + as}
+	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
+		c.Env = append(c.Env, "GOCOVERDIR="+dir) // else a test binary with coverage warns
+	}
 	c.Stdin = strings.NewReader(strings.ReplaceAll(stdin, "@WORK@", w.work))
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
