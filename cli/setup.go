@@ -121,11 +121,11 @@ func (c *initCmd) setUp(a *app) error {
 	if err != nil {
 		return err
 	}
-	a.note("safeshell keeps its files in %s and adds a marked block to:", a.paths.Home)
-	for _, ch := range plan {
-		a.note("  %-8s %s%s", ch.Kind, ch.File, paren(ch.Note))
-	}
 	if !c.Yes {
+		a.note("safeshell keeps its files in %s and adds a marked block to:", a.paths.Home)
+		for _, ch := range plan {
+			a.note("  %-8s %s%s", ch.Kind, ch.File, paren(ch.Note))
+		}
 		if err := a.confirm("Go on?"); err != nil {
 			return err
 		}
