@@ -319,6 +319,36 @@ key=$(grep -o '"key":"[^"]*"' $S/req/$ID/request | cut -d'"' -f4); ln $S/done/$O
 	}
 }
 
+// openToOthers lets another user come as near as can be, and returns a copy of
+// the binary that anyone may start.
+func (p *place) openToOthers() string {
+	p.t.Helper()
+	for d := p.dir; d != "/"; d = filepath.Dir(d) {
+		if fi, err := os.Stat(d); err == nil && fi.Mode().Perm()&0o005 != 0o005 && strings.HasPrefix(d, os.TempDir()) {
+			if err := os.Chmod(d, 0o755); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+	for _, d := range []string{"home", "bin", "work"} {
+		if err := os.Chmod(filepath.Join(p.dir, d), 0o755); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	own := filepath.Join(p.dir, "other", "safeshell")
+	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	data, err := os.ReadFile(binary)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(own, data, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	return own
+}
+
 // Another user can neither read nor write nor answer nor watch anything, and
 // every file is its owner's alone.
 func TestAnotherUser(t *testing.T) {
@@ -326,29 +356,7 @@ func TestAnotherUser(t *testing.T) {
 		t.Skip("root is needed to become another user")
 	}
 	p := newPlace(t)
-	for d := p.dir; d != "/"; d = filepath.Dir(d) { // let the other one come as near as can be
-		if fi, err := os.Stat(d); err == nil && fi.Mode().Perm()&0o005 != 0o005 && strings.HasPrefix(d, os.TempDir()) {
-			if err := os.Chmod(d, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, d := range []string{"home", "bin", "work"} {
-		if err := os.Chmod(filepath.Join(p.dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	own := filepath.Join(p.dir, "other", "safeshell")
-	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(own, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	own := p.openToOthers()
 	p.monitor()
 	waiting := p.agent("probe wanted")
 	if err := waiting.Start(); err != nil {
@@ -385,7 +393,7 @@ func TestAnotherUser(t *testing.T) {
 	if !p.ran() {
 		t.Error("the command did not run after its own user's yes")
 	}
-	err = filepath.Walk(p.home+"/.safeshell", func(path string, fi os.FileInfo, err error) error {
+	err := filepath.Walk(p.home+"/.safeshell", func(path string, fi os.FileInfo, err error) error {
 		if err != nil {
 			return nil // gone meanwhile
 		}

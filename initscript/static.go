@@ -71,6 +71,17 @@ func WriteStatic(p Params) (written []string, err error) {
 	return written, nil
 }
 
+// UpdateStatic is WriteStatic for a SAFESHELL_HOME where safeshell has been set
+// up: without a static file of safeshell's it writes nothing.
+func UpdateStatic(p Params) (written []string, err error) {
+	for _, shell := range Shells {
+		if have, err := os.ReadFile(EnvFile(shell, p)); err == nil && bytes.HasPrefix(have, []byte(header)) {
+			return WriteStatic(p)
+		}
+	}
+	return nil, nil
+}
+
 // removeStatic removes the static files but the gates, where they are ours.
 func removeStatic(p Params) error {
 	var errs []error
