@@ -179,6 +179,14 @@ func TestGoldenKinds(t *testing.T) {
 			s := watch(t, 100, 40, src, nil)
 			s.open()
 			golden(t, name+"-100x40", s.scr.text())
+			if name == "evil" { // the size that most have: what is hidden is said, and the rest can be scrolled to
+				s := watch(t, 80, 24, src, nil)
+				s.open()
+				golden(t, name+"-80x24", s.scr.text())
+				if len(s.scr.odd) > 0 {
+					t.Errorf("sequences the emulator does not know: %q", s.scr.odd)
+				}
+			}
 		})
 	}
 }
