@@ -231,17 +231,7 @@ func (c *refreshCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	// Shells that start source these; a new version or rule may need other ones.
-	written, err := initscript.UpdateStatic(a.initParams())
-	if err != nil {
-		return err
-	}
 	if !c.Quiet {
-		for _, file := range written {
-			if err := a.printf("%-9s %s\n", "updated", visible(file)); err != nil {
-				return err
-			}
-		}
 		for _, g := range []struct {
 			word  string
 			names []string

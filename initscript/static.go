@@ -71,19 +71,11 @@ func WriteStatic(p Params) (written []string, err error) {
 	return written, nil
 }
 
-<<<<<<< HEAD
-// UpdateStatic is WriteStatic for a SAFESHELL_HOME where safeshell has been set
-// up: without a static file of safeshell's it writes nothing.
-func UpdateStatic(p Params) (written []string, err error) {
-	for _, shell := range Shells {
-		if have, err := os.ReadFile(EnvFile(shell, p)); err == nil && bytes.HasPrefix(have, []byte(header)) {
-=======
 // RefreshStatic is WriteStatic where the static files are in use: it writes
 // nothing when there is none, since start-up files then source none.
 func RefreshStatic(p Params) (written []string, err error) {
 	for _, shell := range Shells {
 		if _, err := os.Lstat(EnvFile(shell, p)); err == nil {
->>>>>>> main
 			return WriteStatic(p)
 		}
 	}
