@@ -18,13 +18,16 @@ type view struct {
 	context Context
 	dir     string // working directory; empty when it is not known
 
-	accessed   bool
-	accesses   []target
-	valuesDone bool
-	vals       commandValues
-	branches   *branchFact
-	hereLists  map[*string]here
-	herePath   *tpath // the working directory, for hereLists
+	accessed bool
+	accesses []target
+	// What operandTargets returned last.
+	operandsOf   []target
+	operandsSkip int
+	operandsDone bool
+	comps        []comp // the memory of paths
+	valuesDone   bool
+	vals         commandValues
+	branches     *branchFact
 }
 
 func newView(r *Rules, a *script.Analysis, i int) *view {
