@@ -88,7 +88,7 @@ func (v *view) touch(kind accessKind, w script.Word, recursive bool) {
 		}
 		return
 	}
-	if v.accesses == nil {
+	if cap(v.accesses) == 0 {
 		v.accesses = make([]target, 0, min(len(v.line.words)+len(v.c.Redirects), 64))
 	}
 	v.accesses = append(v.accesses, target{kind: kind, word: w, recursive: recursive})

@@ -168,6 +168,7 @@ type Rules struct {
 	realDirs map[string]string
 	// pathLists are by the address of a list's first entry.
 	pathLists map[*string]*pathList
+	scratch   scratch
 	dirPathOf string // the directory that dirPathIs is
 	dirPathIs *tpath
 	dirPlain  bool // it is written as the path would be

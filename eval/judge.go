@@ -53,6 +53,8 @@ func (r *Rules) Judge(a *script.Analysis, i int) Decision {
 		return Decision{}
 	}
 	v := newView(r, a, i)
+	v.borrow()
+	defer v.giveBack()
 	d := r.judgeView(a, v)
 	for _, inner := range v.inner() {
 		d = stricter(d, r.judgeInner(inner))

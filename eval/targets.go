@@ -1,6 +1,9 @@
 package eval
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // matchTargets evaluates the path keys of a clause.
 func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any), loss *[]string) certainty {
@@ -43,7 +46,7 @@ func (v *view) operandTargets(skip int) []target {
 	if v.changes() {
 		kind = accChange
 	}
-	list := make([]target, len(ops))
+	list := slices.Grow(v.operandsOf[:0], len(ops))[:len(ops)]
 	next := 0 // they are mostly the targets too, in the same order
 	for i, w := range ops {
 		list[i] = target{kind: kind, word: w}
