@@ -40,6 +40,8 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/safeshell
 	ln -sf safeshell $(DESTDIR)$(PREFIX)/bin/safeshell-wrapper
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
+	echo "$(PREFIX)/bin is not in your PATH; set up with: $(PREFIX)/bin/safeshell init" ;; esac
 
 # What tests and the demo need beside Go; nothing happens where it is there or
 # cannot be had (then those tests say which tool they lack).

@@ -94,6 +94,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SHIMS", filepath.Join(home, ".safeshell", "shims"))
 			e.Setenv("PATH", filepath.Join(home, ".safeshell", "shims")+":"+bin+":/usr/local/bin:/usr/bin:/bin")
 			e.Setenv("LC_ALL", "C")
+			if dir := os.Getenv("SAFESHELL_COVERDIR"); dir != "" {
+				e.Setenv("GOCOVERDIR", dir) // .ci/cover
+			}
 			e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			e.Setenv("GIT_AUTHOR_NAME", "t")
 			e.Setenv("GIT_AUTHOR_EMAIL", "t@example.org")

@@ -167,7 +167,7 @@ func runBare(op trashOp, trash, origin string) (clock, cpu time.Duration, err er
 
 func threadTime() time.Duration {
 	var r unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_THREAD, &r) != nil {
+	if unix.Getrusage(whoseTime, &r) != nil {
 		return 0
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())

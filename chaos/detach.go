@@ -47,7 +47,7 @@ func detach() (code int, done bool) {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM)
 	var pid int
-	fmt.Fscanln(pr, &pid)
+	_, _ = fmt.Fscanln(pr, &pid) // no pid: nothing to pass on to
 	go func() {
 		for sig := range ch {
 			if pid > 1 {

@@ -74,13 +74,6 @@ func (r *run) count(what string, n int) {
 	r.counts[what] += n
 }
 
-// most keeps the largest value.
-func (r *run) most(what string, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.counts[what] = max(r.counts[what], n)
-}
-
 func (r *run) note(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +129,7 @@ func printTable(w io.Writer, runs []*run) {
 		tries, violations = tries+r.tries, violations+r.violations
 	}
 	fmt.Fprintf(tw, "all\t%d\t%d\t\n", tries, violations)
-	tw.Flush()
+	_ = tw.Flush()
 	for _, r := range runs {
 		for i, s := range r.remarks() {
 			if i == 0 {

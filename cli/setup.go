@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -148,8 +149,21 @@ func (c *initCmd) setUp(a *app) error {
 	if err := a.printf("shims: %d created, %d removed, %d unchanged\n", len(ch.Created), len(ch.Removed), len(ch.Unchanged)); err != nil {
 		return err
 	}
-	a.note("\nOpen a new shell, or run: eval \"$(safeshell init -)\"\nThen, in another terminal: safeshell watch\nTo see that it works: safeshell doctor")
+	a.note("\nOpen a new shell, or run: %s\nThen, in another terminal: safeshell watch\nTo see that it works: safeshell doctor", a.evalLine())
 	return nil
+}
+
+// evalLine is what sets the open shell up. It names the binary by its path where
+// PATH does not lead to it: that is so until the shims are in PATH.
+func (a *app) evalLine() string {
+	name := "safeshell"
+	if _, err := exec.LookPath(name); err != nil {
+		name = shellWord(self())
+	}
+	if initscript.Detect(a.getenv, front.ParentName()) == "fish" {
+		return name + " init - | source"
+	}
+	return "eval \"$(" + name + " init -)\""
 }
 
 func paren(s string) string {
@@ -228,6 +242,20 @@ func (c *refreshCmd) Run(a *app) error {
 	}
 	for _, n := range ch.Foreign {
 		a.note("safeshell: %s is not safeshell's and was left alone, so %s has no shim; move it away and run `safeshell refresh` again", filepath.Join(a.paths.Shims, n), visible(n))
+	}
+	written, err := initscript.RefreshStatic(a.initParams())
+	if err != nil {
+		return fmt.Errorf("the shims match the rules, but not what shells read when they start: %w", err)
+	}
+	if len(written) > 0 {
+		if !c.Quiet {
+			for _, f := range written {
+				if err := a.printf("%-9s %s\n", "written", visible(f)); err != nil {
+					return err
+				}
+			}
+		}
+		a.note("safeshell: open shells go by the builtins of before until you run in them: %s", a.evalLine())
 	}
 	return a.printf("%d created, %d removed, %d unchanged\n", len(ch.Created), len(ch.Removed), len(ch.Unchanged))
 }

@@ -35,7 +35,7 @@ func (c *watchCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	defer live.Close()
+	defer func() { _ = live.Close() }()
 	go func() {
 		config.SweepUnfinished(time.Now(), a.paths.Cache, a.paths.Trust, a.paths.Grants)
 		a.cleanTrash()

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,17 +102,28 @@ func Load(path string) (Config, error) {
 	if err != nil || len(data) == 0 {
 		return Default(), err
 	}
-	var f file
+	fault := func(line, col int, msg string) (Config, error) {
+		return Default(), fmt.Errorf("%s:%d:%d: %s", path, line, col, msg)
+	}
+	var root, next yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return Default(), fmt.Errorf("%s%s", path, decodeError(err, data))
+	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
+		return Default(), nil
+	} else if err != nil {
+		return fault(YAMLPlace(data, err))
 	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return Default(), fmt.Errorf("%s: holds more than one document; keep one", path)
+	if err := dec.Decode(&next); err == nil {
+		return fault(next.Line, next.Column, "holds more than one document; keep one")
+	} else if !errors.Is(err, io.EOF) {
+		return fault(YAMLPlace(data, err))
 	}
-	var root yaml.Node
-	_ = yaml.Unmarshal(data, &root) // it has just been decoded
+	var f file
+	if n, what := misfit(root.Content[0], reflect.TypeOf(f), ""); n != nil {
+		return fault(n.Line, n.Column, what)
+	}
+	if err := root.Decode(&f); err != nil {
+		return fault(YAMLPlace(data, err))
+	}
 	c, key, err := f.config()
 	if err != nil {
 		line, col := locate(&root, key)
@@ -239,26 +249,6 @@ func ParseSize(s string) (int64, error) {
 	return int64(n * u), nil
 }
 
-// decodeError turns a YAML error into ":line:column: what".
-func decodeError(err error, data []byte) string {
-	msg := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n  ", " "), "yaml: ")
-	msg = strings.TrimPrefix(msg, "unmarshal errors: ")
-	m := regexp.MustCompile(`^line (\d+): (?:field (\S+) not found in type .+|(.*))$`).FindStringSubmatch(msg)
-	if m == nil {
-		return ": " + msg
-	}
-	line, _ := strconv.Atoi(m[1])
-	what := m[3]
-	col := 1
-	if m[2] != "" {
-		what = fmt.Sprintf("unknown key %q; known here: %s", m[2], strings.Join(keysBeside(msg), ", "))
-		if lines := strings.Split(string(data), "\n"); line <= len(lines) {
-			col = strings.Index(lines[line-1], m[2]) + 1
-		}
-	}
-	return fmt.Sprintf(":%d:%d: %s", line, max(col, 1), what)
-}
-
 // locate returns line and column of a dotted key's value.
 func locate(root *yaml.Node, key string) (line, col int) {
 	n := root
@@ -276,21 +266,4 @@ func locate(root *yaml.Node, key string) (line, col int) {
 		}
 	}
 	return line, col
-}
-
-// keysBeside returns the keys that are known where an unknown one stands: those
-// of the section that the decoder's error spells out, else those of the file.
-func keysBeside(msg string) []string {
-	var keys []string
-	for _, m := range regexp.MustCompile(`yaml:\\?"([a-z_]+)`).FindAllStringSubmatch(msg, -1) {
-		keys = append(keys, m[1])
-	}
-	if len(keys) > 0 {
-		return keys
-	}
-	t := reflect.TypeFor[file]()
-	for i := range t.NumField() {
-		keys = append(keys, t.Field(i).Tag.Get("yaml"))
-	}
-	return keys
 }

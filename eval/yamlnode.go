@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"sort"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"safeshell/config"
 )
 
 // MaxFileSize bounds a rules file, in bytes.
@@ -53,7 +54,7 @@ func (y *yamlReader) document(data []byte) (root *yaml.Node) {
 		return nil
 	}
 	if err != nil {
-		y.syntax(err)
+		y.syntax(data, err)
 		return nil
 	}
 	var next yaml.Node
@@ -62,7 +63,7 @@ func (y *yamlReader) document(data []byte) (root *yaml.Node) {
 		y.bad(&next, "keep one document: remove the line ---", "the file holds more than one YAML document")
 		return nil
 	case !errors.Is(err, io.EOF):
-		y.syntax(err)
+		y.syntax(data, err)
 		return nil
 	}
 	if len(doc.Content) == 0 {
@@ -77,22 +78,11 @@ func (y *yamlReader) document(data []byte) (root *yaml.Node) {
 	return doc.Content[0]
 }
 
-// syntax reports an error of the YAML parser, whose only position is a line in
-// its text ("yaml: line 3: ...").
-func (y *yamlReader) syntax(err error) {
-	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+// syntax reports an error of the YAML parser.
+func (y *yamlReader) syntax(data []byte, err error) {
 	p := Problem{File: y.file, Fix: "correct the YAML at this place"}
-	if rest, ok := strings.CutPrefix(msg, "line "); ok {
-		if num, text, ok := strings.Cut(rest, ": "); ok {
-			if n, err := strconv.Atoi(num); err == nil {
-				p.Line, p.Column, msg = n, 1, text
-				if strings.HasPrefix(text, "did not find expected") {
-					p.Line++ // the parser, other than the scanner, counts from 0
-				}
-			}
-		}
-	}
-	p.Message = "not valid YAML: " + msg
+	p.Line, p.Column, p.Message = config.YAMLPlace(data, err)
+	p.Message = "not valid YAML: " + p.Message
 	y.problems = append(y.problems, p)
 }
 

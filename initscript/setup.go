@@ -198,7 +198,7 @@ func undo(path string, p Params) (Change, error) {
 			}
 			dir = filepath.Dir(dir)
 		}
-		return c, nil
+		return c, nil //nolint:nilerr // a directory with other files in it stays
 	}
 	c.Kind = Remove
 	if c.Backup, err = backup(p, f); err != nil {

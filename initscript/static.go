@@ -117,6 +117,17 @@ func holds(path, text string) bool {
 	return string(buf[:n]) == text
 }
 
+// RefreshStatic is WriteStatic where the static files are in use: it writes
+// nothing when there is none, since start-up files then source none.
+func RefreshStatic(p Params) (written []string, err error) {
+	for _, shell := range Shells {
+		if _, err := os.Lstat(EnvFile(shell, p)); err == nil {
+			return WriteStatic(p)
+		}
+	}
+	return nil, nil
+}
+
 // removeStatic removes the static files but the gates, where they are ours.
 func removeStatic(p Params) error {
 	var errs []error

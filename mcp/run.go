@@ -271,7 +271,12 @@ func (s *server) execute(ctx context.Context, req *sdk.CallToolRequest, argv []s
 		cleanup()
 		return failed(err)
 	}
-	go func() { <-p.done; cleanup() }()
+	clean := make(chan struct{}) // before the answer, so that nothing is left when it comes
+	go func() {
+		<-p.done
+		cleanup()
+		close(clean)
+	}()
 	if j.limit > 0 {
 		t := time.AfterFunc(j.limit, func() { p.end(endedByLimit) })
 		go func() { <-p.done; t.Stop() }()
@@ -287,8 +292,8 @@ func (s *server) execute(ctx context.Context, req *sdk.CallToolRequest, argv []s
 	case <-p.done:
 	case <-ctx.Done():
 		p.end(endedByClient)
-		<-p.done
 	}
+	<-clean
 	stop()
 	return withWarnings(resultOf(p, "", 0, 0).answer(), warnings)
 }

@@ -121,6 +121,19 @@ func (s *session) keys(k string) {
 	}
 }
 
+// golden waits for the screen to be that of a file of testdata: a frame comes
+// in several writes, and what is between them is not to be seen.
+func (s *session) golden(name string) {
+	s.t.Helper()
+	want, _ := os.ReadFile(filepath.Join("testdata", name+".golden"))
+	got := s.scr.text()
+	for i := 0; i < 500 && (*update && i < 30 || !*update && got != string(want)); i++ {
+		time.Sleep(10 * time.Millisecond)
+		got = s.scr.text()
+	}
+	golden(s.t, name, got)
+}
+
 // golden compares with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
@@ -158,12 +171,13 @@ func TestGoldenScreens(t *testing.T) {
 			if size.w >= 80 {
 				s.shows("not this week")
 			}
-			golden(t, "idle-"+size.name, s.scr.text())
+			s.golden("idle-" + size.name)
 			src.ask(full("r1"), req("r2", "terraform", "apply"))
 			s.shows("keys open in")
-			golden(t, "shut-"+size.name, s.scr.text())
+			s.golden("shut-" + size.name)
 			s.open()
-			golden(t, "approval-"+size.name, s.shows("1-4"))
+			s.shows("1-4")
+			s.golden("approval-" + size.name)
 			if len(s.scr.odd) > 0 {
 				t.Errorf("sequences the emulator does not know: %q", s.scr.odd)
 			}
@@ -178,7 +192,7 @@ func TestGoldenKinds(t *testing.T) {
 			src.queue = []spool.Pending{p}
 			s := watch(t, 100, 40, src, nil)
 			s.open()
-			golden(t, name+"-100x40", s.scr.text())
+			s.golden(name + "-100x40")
 		})
 	}
 }
@@ -188,9 +202,8 @@ func TestGoldenWithoutUTF8(t *testing.T) {
 	src.queue = []spool.Pending{req("r1", "rm", "-rf", "Prüfung", "a\u202eb")}
 	s := watch(t, 80, 24, src, func(o *Options) { o.Getenv = env("LANG", "C", "NO_COLOR", "1") })
 	s.open()
-	text := s.scr.text()
-	golden(t, "ascii-80x24", text)
-	for _, r := range text {
+	s.golden("ascii-80x24")
+	for _, r := range s.scr.text() {
 		if r > 0x7e {
 			t.Fatalf("%U on a terminal that has only ASCII", r)
 		}

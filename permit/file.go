@@ -8,12 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
+	"safeshell/config"
 	"safeshell/eval"
 )
 
@@ -56,7 +56,8 @@ func ParseFile(path string, data []byte) (f File, err error) {
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
 		return File{}, nil
 	} else if err != nil {
-		return File{}, yamlError(path, err)
+		line, col, msg := config.YAMLPlace(data, err)
+		return File{}, fmt.Errorf("%s:%d:%d: not valid YAML: %s", Show(path), line, col, msg)
 	}
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		return File{}, at(&more, "more than one YAML document; keep one")
@@ -127,21 +128,6 @@ func truth(n *yaml.Node) (bool, string) {
 		return false, "write true or false"
 	}
 	return b, ""
-}
-
-// yamlError gives a YAML error, whose only place is "line N" in its text, the
-// form file:line:column.
-func yamlError(path string, err error) error {
-	msg := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "\n", " ")
-	line := 1
-	if rest, ok := strings.CutPrefix(msg, "line "); ok {
-		if num, text, ok := strings.Cut(rest, ": "); ok {
-			if n, err := strconv.Atoi(num); err == nil {
-				line, msg = n, text
-			}
-		}
-	}
-	return fmt.Errorf("%s:%d:1: not valid YAML: %s", Show(path), line, msg)
 }
 
 // loadProject adds the project's own list, if a human trusts this content.

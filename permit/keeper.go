@@ -63,7 +63,7 @@ func Keep(run string) error {
 	}
 	go k.serve(l)
 	k.watch()
-	l.Close()
+	_ = l.Close()
 	removeRun(run)
 	return nil
 }
@@ -206,7 +206,7 @@ func (k *keeper) serve(l net.Listener) {
 // answer handles one question. The asker's end of the connection is its proof of
 // life: when it goes, what is waited for is taken back.
 func (k *keeper) answer(c net.Conn) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	out := &replies{enc: json.NewEncoder(c)}
 	defer func() {
 		if r := recover(); r != nil { // one question must not end the others

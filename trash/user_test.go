@@ -70,6 +70,10 @@ func reexec(t *testing.T, dir, tests, env string, attr *syscall.SysProcAttr) (st
 	cmd := exec.Command(bin, "-test.run", tests, "-test.v", "-rapid.nofailfile", rapidChecks())
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, env}
+	if cover := os.Getenv("SAFESHELL_COVERDIR"); cover != "" && testing.CoverMode() != "" {
+		cmd.Args = append(cmd.Args, "-test.gocoverdir="+cover)
+		cmd.Env = append(cmd.Env, "SAFESHELL_COVERDIR="+cover)
+	}
 	cmd.SysProcAttr = attr
 	out, err := cmd.CombinedOutput()
 	if err != nil && len(out) == 0 {
