@@ -118,3 +118,21 @@ func TestPlainPathIsPathOf(t *testing.T) {
 		t.Fatalf("only %d words were taken", taken)
 	}
 }
+
+// A file that is named relative to another directory (git -C) is not spared what
+// the working directory rules out.
+func TestPathOfAnotherDirectory(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.rules()
+	a := script.Parse("git -C ~/.ssh checkout -- id_rsa", script.Options{Dialect: script.Bash, Dir: w.proj, Lookup: w.lookup})
+	for _, list := range [][]string{{".ssh"}, {"~/.ssh"}, {w.home + "/.ssh"}, {"home/.ssh"}} {
+		for _, n := range []int{1, indexFrom} {
+			v := newView(r, &a, 0)
+			file := target{word: script.Lit("id_rsa"), dir: w.home + "/.ssh"}
+			v.resolve(&file)
+			if k := v.inList(&file, r.listOf(list, n)); k != sure {
+				t.Errorf("%q: %v after %d comparisons", list, k, n)
+			}
+		}
+	}
+}

@@ -15,7 +15,7 @@ func TestBadFiles(t *testing.T) {
 		message string
 		fix     string
 	}{
-		"syntax":             {"rules:\n»  - {name: x\n", "not valid YAML", "correct the YAML"},
+		"syntax":             {"rules:\n  »- {name: x\n", "not valid YAML", "correct the YAML"},
 		"tab":                {"rules:\n»\t- name: x\n", "not valid YAML", ""},
 		"not a mapping":      {"»- a\n", "must be a mapping", "key: value"},
 		"unknown top key":    {"»rule: []\n", `unknown key "rule"`, "write rules:"},

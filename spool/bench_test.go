@@ -79,6 +79,7 @@ func BenchmarkPending500(b *testing.B) {
 		go s.Ask(ctx, request("other", fmt.Sprint(i)), AskOptions{Waiting: func(Request) { published <- true }})
 		<-published
 	}
+	b.ReportAllocs()
 	for b.Loop() {
 		if all, err := s.Pending(); err != nil || len(all) != 500 {
 			b.Fatal(len(all), err)
@@ -93,6 +94,7 @@ func BenchmarkHotPath(b *testing.B) {
 	j := OpenJournal(filepath.Join(b.TempDir(), "log", "journal.jsonl"))
 	key := request("rm", "x").Key()
 	b.Run("Open", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := Open(s.Dir()); err != nil {
 				b.Fatal(err)
@@ -100,16 +102,19 @@ func BenchmarkHotPath(b *testing.B) {
 		}
 	})
 	b.Run("TakePass", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			s.TakePass(key)
 		}
 	})
 	b.Run("Find", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			g.Find("r", key)
 		}
 	})
 	b.Run("Append", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			if err := j.Append(Entry{Kind: KindDecision, Action: "allow", Command: "git status"}); err != nil {
 				b.Fatal(err)
@@ -117,6 +122,7 @@ func BenchmarkHotPath(b *testing.B) {
 		}
 	})
 	b.Run("Mask1MB", func(b *testing.B) {
+		b.ReportAllocs()
 		text := strings.Repeat("curl -H 'Authorization: Bearer abc' https://u:p@h/ && ", 20000)
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {
