@@ -74,7 +74,7 @@ func (s *scene) approve(sp *spool.Spool, i int) (time.Duration, error) {
 		}
 		for _, p := range list {
 			if a := p.Request.Argv; len(a) == 2 && a[1] == file {
-				time.Sleep(5 * time.Millisecond) // it has settled down to wait
+				time.Sleep(250 * time.Millisecond) // people think; it has settled down to wait
 				if _, err := sp.Answer(p.Request.ID, spool.Once, "", spool.ByMonitor); err != nil {
 					return 0, err
 				}

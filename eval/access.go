@@ -29,11 +29,24 @@ type target struct {
 	staged    bool   // staged changes go as well
 	dir       string // that the word is relative to, when not the command's
 
+	same *target // reads as this one
+
 	resolved     bool
 	path         tpath
 	real         []tpath // what symlinks and patterns lead to
 	expandFailed bool    // the pattern could not be expanded
 }
+
+// isWord says that t and o are about the same word of the command line, and
+// that both are, or are not, about what a symlink there leads to.
+func (t *target) isWord(o *target) bool {
+	return len(t.word.Parts) > 0 && len(t.word.Parts) == len(o.word.Parts) && &t.word.Parts[0] == &o.word.Parts[0] &&
+		t.dir == o.dir && t.followed() == o.followed()
+}
+
+// followed says that a command that does this to a name does it to what a
+// symlink of that name leads to.
+func (t *target) followed() bool { return t.kind != accDelete && t.kind != accMove }
 
 // targets are the files that the command is known to read or change: by its
 // operands, its redirections and the calls in its code.
@@ -74,6 +87,9 @@ func (v *view) touch(kind accessKind, w script.Word, recursive bool) {
 			v.accesses = append(v.accesses, target{kind: kind, word: x, recursive: recursive})
 		}
 		return
+	}
+	if cap(v.accesses) == 0 {
+		v.accesses = make([]target, 0, min(len(v.line.words)+len(v.c.Redirects), 64))
 	}
 	v.accesses = append(v.accesses, target{kind: kind, word: w, recursive: recursive})
 }
@@ -251,7 +267,7 @@ func (v *view) silent() bool {
 
 // operandList returns the operands after the first skip.
 func (v *view) operandList(skip int) []script.Word {
-	var out []script.Word
+	out := make([]script.Word, 0, max(len(v.line.words)-1, 0))
 	v.line.operands(skip, func(i int) bool {
 		out = append(out, v.line.words[i])
 		return true

@@ -30,16 +30,18 @@ func (v *view) copyAccess() {
 			source = accDelete
 		}
 	}
+	hardLinks := l.name == "ln" && !l.flag("-s") && !l.flag("--symbolic")
+	recursive := source == accDelete || l.flag("-r") || l.flag("-R") || l.flag("-a")
 	for _, w := range ops {
 		if s, _ := w.Text(); noise(s) {
 			write = accEmpty
 			continue
 		}
-		if l.name == "ln" && !l.flag("-s") && !l.flag("--symbolic") {
+		if hardLinks {
 			v.touch(accRead, w, false)
 			continue
 		}
-		v.touch(source, w, source == accDelete || l.flag("-r") || l.flag("-R") || l.flag("-a"))
+		v.touch(source, w, recursive)
 	}
 	v.touch(write, dest, false)
 }

@@ -254,7 +254,14 @@ type blob struct {
 	catOff, catLen int
 	checked        bool // from our own binary: no sums to compare
 
-	decoded map[int]*rule // by offset
+	decoded map[int]*rule      // by offset
+	read    map[int][]keyRules // slots that were read
+}
+
+// keyRules are the rules of a key, in order of loading.
+type keyRules struct {
+	key   string
+	rules []entry
 }
 
 // How much of a file is read at once, in bytes: small files wholly, of others a
@@ -315,9 +322,36 @@ func openBlob(b *blob) error {
 // loading.
 func (b *blob) lookup(key string, have needs, out []entry) ([]entry, error) {
 	slot := int(sum32(sumSeed, key)) & (b.slots - 1)
+	keys, ok := b.read[slot]
+	if !ok {
+		var err error
+		if keys, err = b.readSlot(slot); err != nil {
+			return out, err
+		}
+		if b.read == nil {
+			b.read = map[int][]keyRules{}
+		}
+		b.read[slot] = keys
+	}
+	for i := range keys {
+		if keys[i].key != key {
+			continue
+		}
+		for _, e := range keys[i].rules {
+			if e.needs&^have == 0 {
+				out = append(out, e)
+			}
+		}
+		break
+	}
+	return out, nil
+}
+
+// readSlot decodes a slot of the table.
+func (b *blob) readSlot(slot int) ([]keyRules, error) {
 	s, err := b.at(blobHeader+slot*slotSize, slotSize)
 	if err != nil {
-		return out, errBlob
+		return nil, errBlob
 	}
 	u := func(at int) int {
 		return int(uint32(s[at]) | uint32(s[at+1])<<8 | uint32(s[at+2])<<16 | uint32(s[at+3])<<24)
@@ -325,24 +359,23 @@ func (b *blob) lookup(key string, have needs, out []entry) ([]entry, error) {
 	off, n, sum := u(0), u(4), u(8)
 	data, err := b.at(off, n)
 	if err != nil || !b.checked && int(slotSum(slot, data)) != sum {
-		return out, errBlob
+		return nil, errBlob
 	}
+	var keys []keyRules
 	d := decoder{s: data}
 	for d.off < len(d.s) && !d.bad {
-		match := d.str() == key
-		for range d.count() {
-			if e := d.entry(); match && !d.bad && e.needs&^have == 0 {
-				out = append(out, e)
-			}
+		x := keyRules{key: d.str()}
+		n := d.count()
+		x.rules = make([]entry, 0, n)
+		for range n {
+			x.rules = append(x.rules, d.entry())
 		}
-		if match {
-			break
-		}
+		keys = append(keys, x)
 	}
 	if d.bad {
-		return out, errBlob
+		return nil, errBlob
 	}
-	return out, nil
+	return keys, nil
 }
 
 // rule decodes the record of an entry.

@@ -37,6 +37,9 @@ type cmdline struct {
 
 // canonicalName maps versioned interpreters to the name that rules use.
 func canonicalName(name string) string {
+	if n := len(name); n == 0 || name[n-1] > '9' || name[n-1] < '-' || name[n-1] == '/' {
+		return name
+	}
 	for _, p := range [...]string{"python", "pip", "pypy", "perl", "ruby", "php", "node", "lua", "clang", "gcc"} {
 		if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && strings.Trim(rest, "0123456789.-") == "" {
 			return p

@@ -166,8 +166,12 @@ type Rules struct {
 	dirs     map[string]dirInfo
 	indexes  map[string]cachedIndex
 	realDirs map[string]string
-	// pathIndexes are by the address of a list's first entry.
-	pathIndexes map[*string]*pathIndex
+	// pathLists are by the address of a list's first entry.
+	pathLists map[*string]*pathList
+	scratch   scratch
+	dirPathOf string // the directory that dirPathIs is
+	dirPathIs *tpath
+	dirPlain  bool // it is written as the path would be
 
 	context Context // once asked
 	judge   conditionJudge

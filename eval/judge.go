@@ -53,6 +53,8 @@ func (r *Rules) Judge(a *script.Analysis, i int) Decision {
 		return Decision{}
 	}
 	v := newView(r, a, i)
+	v.borrow()
+	defer v.giveBack()
 	d := r.judgeView(a, v)
 	for _, inner := range v.inner() {
 		d = stricter(d, r.judgeInner(inner))
@@ -121,12 +123,18 @@ type judging struct {
 	best *hit   // strictest hit without conditions
 	cond []*hit // hits with conditions, in order of loading
 	seq  int
+	at   hit // the rule that is being tried: few are kept
+}
+
+func (h *hit) keep() *hit {
+	kept := *h
+	return &kept
 }
 
 func (j *judging) source(b *blob, s *source) {
 	keys, n := j.v.keys()
 	have := j.v.have()
-	var picked [24]entry
+	var picked [48]entry
 	entries := picked[:0]
 	for _, k := range keys[:n] {
 		if k == "" {
@@ -189,7 +197,8 @@ func sortEntries(e []entry) {
 
 // try matches one rule and keeps it when it could matter.
 func (j *judging) try(rule *rule, s *source) {
-	h := hit{rule: rule, source: s, action: rule.action, message: rule.message, suggest: rule.suggest, over: rule.override, seq: j.seq + rule.ord}
+	h := &j.at
+	*h = hit{rule: rule, source: s, action: rule.action, message: rule.message, suggest: rule.suggest, over: rule.override, seq: j.seq + rule.ord}
 	context := rule.context
 	if s == nil {
 		for _, g := range j.r.global {
@@ -198,7 +207,7 @@ func (j *judging) try(rule *rule, s *source) {
 					if o.disabled {
 						return
 					}
-					o.apply(&h, &context)
+					o.apply(h, &context)
 				}
 			}
 		}
@@ -212,7 +221,7 @@ func (j *judging) try(rule *rule, s *source) {
 		return
 	}
 	j.v.context = context
-	h.sure = j.v.match(rule, &h)
+	h.sure = j.v.match(rule, h)
 	if h.sure == never || !j.v.rightContext() {
 		return
 	}
@@ -228,11 +237,11 @@ func (j *judging) try(rule *rule, s *source) {
 		return
 	}
 	if len(rule.conditions) > 0 {
-		j.cond = append(j.cond, &h)
+		j.cond = append(j.cond, h.keep())
 		return
 	}
 	if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && h.restates(j.best) {
-		j.best = &h
+		j.best = h.keep()
 	}
 }
 

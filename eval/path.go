@@ -129,6 +129,57 @@ func startsAtRoot(w script.Word) bool {
 	return false
 }
 
+// plainPath is pathOf for what nearly all operands are: one literal word relative
+// to a known directory, without . and .. in it. It returns the path as text too;
+// ok is false when the word is another and nothing was done.
+func (v *view) plainPath(p *tpath, w script.Word, dir string) (s string, ok bool) {
+	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Literal || dir == "" {
+		return "", false
+	}
+	text := w.Parts[0].Text
+	slash := strings.HasSuffix(text, "/")
+	if slash {
+		text = text[:len(text)-1]
+	}
+	n := 1
+	for i, start := 0, 0; ; i++ {
+		if i < len(text) && text[i] != '/' {
+			continue
+		}
+		if c := text[start:i]; c == "" || c == "." || c == ".." {
+			return "", false
+		}
+		if i == len(text) {
+			break
+		}
+		n, start = n+1, i+1
+	}
+	base := v.r.dirPath(dir)
+	if len(base.comps) == 0 {
+		return "", false
+	}
+	n += len(base.comps)
+	if cap(v.comps)-len(v.comps) < n {
+		v.comps = make([]comp, 0, max(n*min(len(v.accesses), 16), n))
+	}
+	from := len(v.comps)
+	v.comps = append(v.comps, base.comps...)
+	for rest, more := text, true; more; {
+		var c string
+		c, rest, more = strings.Cut(rest, "/")
+		v.comps = append(v.comps, comp{text: c})
+	}
+	*p = tpath{comps: v.comps[from:len(v.comps):len(v.comps)], base: len(base.comps), slash: slash, home: base.home}
+	if base.home <= 0 { // the directory is not in the home: it may be above it
+		p.home = 0
+		p.findHome(v.r.o.Paths.User)
+	}
+	if v.r.dirPlain {
+		return dir + "/" + text, true
+	}
+	return p.String(), true
+}
+
 func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 	var p tpath
 	var cur comp

@@ -9,9 +9,11 @@ type pathIndex struct {
 	globs  []string            // those that are patterns
 	heads  byteSet             // first bytes of the patterns that begin literally
 	tails  byteSet             // last bytes of those that do not
-	root   firsts              // first components of entries that begin at the root
-	home   firsts              // or at the home directory
-	atHome bool                // the home directory itself is an entry
+	// First and last bytes of names.
+	nameHeads, nameTails byteSet
+	root                 firsts // first components of entries that begin at the root
+	home                 firsts // or at the home directory
+	atHome               bool   // the home directory itself is an entry
 }
 
 // firsts are components that paths are asked to begin with, and the last answer:
@@ -29,16 +31,69 @@ func (f *firsts) fit(c *comp) bool {
 	return f.answer
 }
 
-// indexFrom is how many targets a command needs for its lists to be indexed.
+// pathList is a list of path patterns of a rule, and what was found out about
+// it. It lives as long as the Rules.
+type pathList struct {
+	entries  []string
+	index    *pathIndex // nil until it is worth its making
+	uses     int        // paths that were compared with the list
+	here     here
+	hereDir  string // the working directory that here is about
+	hereDone bool
+}
+
+// indexFrom is how many paths are compared with a list before it is indexed.
 const indexFrom = 3
 
-// mayFit reports whether an entry of list may fit p; false is certain. from is
-// that of pathInList.
-func (v *view) mayFit(p *tpath, list []string, from int) bool {
-	if len(v.accesses) < indexFrom || p.rootless || p.unknown || p.glob || len(p.others) > 0 {
+// listOf returns what is known of a list with which n paths will be compared.
+func (r *Rules) listOf(list []string, n int) *pathList {
+	l := r.pathLists[&list[0]]
+	if l == nil {
+		l = &pathList{entries: list}
+		if r.pathLists == nil {
+			r.pathLists = map[*string]*pathList{}
+		}
+		r.pathLists[&list[0]] = l
+	}
+	if l.uses += n; l.index == nil && l.uses >= indexFrom {
+		l.index = r.newPathIndex(list)
+		l.hereDone = false
+	}
+	return l
+}
+
+// dirPath is a working directory as a path. Commands of a text share it.
+func (r *Rules) dirPath(dir string) *tpath {
+	if r.dirPathOf != dir || r.dirPathIs == nil {
+		p := exactPath(dir)
+		p.findHome(r.o.Paths.User)
+		r.dirPathOf, r.dirPathIs, r.dirPlain = dir, &p, p.String() == dir
+	}
+	return r.dirPathIs
+}
+
+// mayFit reports whether an entry of the list may fit p; false is certain.
+func (v *view) mayFit(p *tpath, l *pathList) bool {
+	x := l.index
+	if x == nil || p.rootless || p.unknown || p.glob || len(p.others) > 0 {
 		return true
 	}
-	x := v.r.indexOf(list)
+	if p.base == 0 || v.dir == "" {
+		return x.mayFit(p, 0)
+	}
+	h := v.hereIn(l)
+	switch {
+	case h.k != never:
+		return x.mayFit(p, 0)
+	case h.begins, p.base < len(v.r.dirPath(v.dir).comps), int(p.home) >= p.base:
+		return x.mayFit(p, max(0, p.base-h.longest+1))
+	}
+	return x.begins(p.comps[p.base:])
+}
+
+// mayFit is the method of view of that name, for a path that is wholly known and
+// entries that begin anywhere from component from on.
+func (x *pathIndex) mayFit(p *tpath, from int) bool {
 	if x.always {
 		return true
 	}
@@ -58,12 +113,24 @@ func (v *view) mayFit(p *tpath, list []string, from int) bool {
 	case x.atHome || x.home.fit(&p.comps[n]):
 		return true
 	}
-	for i := from; i < len(p.comps); i++ {
-		c := &p.comps[i]
-		if _, ok := x.names[c.text]; ok {
-			return true
+	return from < len(p.comps) && x.begins(p.comps[from:])
+}
+
+// begins reports whether an entry that begins anywhere may begin at one of the
+// components.
+func (x *pathIndex) begins(comps []comp) bool {
+	for i := range comps {
+		c := &comps[i]
+		n := len(c.text)
+		if n == 0 {
+			continue
 		}
-		if n := len(c.text); n > 0 && (x.heads.has(c.text[0]) || x.tails.has(c.text[n-1])) && fitsOne(c, x.globs) {
+		if x.nameHeads.has(c.text[0]) && x.nameTails.has(c.text[n-1]) {
+			if _, ok := x.names[c.text]; ok {
+				return true
+			}
+		}
+		if (x.heads.has(c.text[0]) || x.tails.has(c.text[n-1])) && fitsOne(c, x.globs) {
 			return true
 		}
 	}
@@ -100,11 +167,7 @@ func fitsOne(c *comp, rules []string) bool {
 	return false
 }
 
-// indexOf returns the index of a list of a rule, which lives as long as r.
-func (r *Rules) indexOf(list []string) *pathIndex {
-	if x := r.pathIndexes[&list[0]]; x != nil {
-		return x
-	}
+func (r *Rules) newPathIndex(list []string) *pathIndex {
 	x := &pathIndex{names: map[string]struct{}{}}
 	for _, s := range list {
 		rp := r.rulePath(s)
@@ -131,11 +194,9 @@ func (r *Rules) indexOf(list []string) *pathIndex {
 			x.addGlob(first)
 		default:
 			x.names[first] = struct{}{}
+			x.nameHeads.add(first[0])
+			x.nameTails.add(first[len(first)-1])
 		}
 	}
-	if r.pathIndexes == nil {
-		r.pathIndexes = map[*string]*pathIndex{}
-	}
-	r.pathIndexes[&list[0]] = x
 	return x
 }

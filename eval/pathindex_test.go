@@ -1,22 +1,22 @@
 package eval
 
 import (
+	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
 	"safeshell/script"
 )
 
-// What the index rules out, no entry may fit: every list of the built-in packs
-// and some odd ones, against paths that fit and paths that nearly do.
-func TestPathIndexMissesNothing(t *testing.T) {
-	w := newWorld(t)
-	r, _ := w.rules()
+// pathListsOf are all lists of paths of the built-in packs, and some odd ones.
+func pathListsOf(t *testing.T, r *Rules) [][]string {
+	t.Helper()
 	rules, err := r.builtin.all()
 	if err != nil {
 		t.Fatal(err)
 	}
-	lists := [][]string{{"~"}, {"/"}, {"."}, {"*"}, {"/*"}, {"~/*/x"}, {"a?", "!ab"}, {"[ab]c", "x/y"}, {"*.pem", "id_*", `\*`}, {"a/b/c", "/tmp"}}
+	lists := [][]string{{"~"}, {"/"}, {"."}, {"*"}, {"/*"}, {"~/*/x"}, {"a?", "!ab"}, {"[ab]c", "x/y"}, {"*.pem", "id_*", `\*`}, {"a/b/c", "/tmp"}, {"proj/a"}, {"home/proj/x"}, {"!*", "q"}, {".ssh/../x", "./y", "b/./c"}}
 	for _, x := range rules {
 		for _, cs := range [][]clause{x.match, x.unless} {
 			for i := range cs {
@@ -28,45 +28,111 @@ func TestPathIndexMissesNothing(t *testing.T) {
 			}
 		}
 	}
-	paths := []string{w.home, "/", "/tmp", "/tmp/x", w.proj, w.proj + "/a/b/c/d", w.proj + "/x.pem", w.proj + "/ab", w.proj + "/bc", w.home + "/q/x", "/etc/passwd", "/home/other/.ssh/id_rsa"}
+	return lists
+}
+
+// What an index rules out, no entry may fit, and what is remembered of the
+// working directory changes no answer: every list of the built-in packs and some
+// odd ones, against paths that fit and paths that nearly do, seen from several
+// directories.
+func TestPathIndexMissesNothing(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.rules()
+	lists := pathListsOf(t, r)
+	words := []string{"~", "/", "/tmp", "/tmp/x", "x", "a/b/c/d", "x.pem", "ab", "bc", "a/x", "../q/x", "..", ".", "../..", "../proj/a", "/etc/passwd", "/home/other/.ssh/id_rsa", "id_rsa", ".ssh", "x/", "proj/a", "home/proj/x"}
 	for _, l := range lists {
 		for _, s := range l {
-			s = strings.TrimPrefix(s, "!")
-			s = sample(s)
-			switch {
-			case strings.HasPrefix(s, "~"):
-				paths = append(paths, w.home+s[1:], w.home+s[1:]+"/below")
-			case strings.HasPrefix(s, "/"):
-				paths = append(paths, s, s+"/below")
-			default:
-				paths = append(paths, w.proj+"/"+s, w.home+"/"+s+"/below", "/"+s)
+			s = sample(strings.TrimPrefix(s, "!"))
+			words = append(words, s, s+"/below")
+			if !strings.HasPrefix(s, "~") {
+				words = append(words, strings.TrimPrefix(s, "/"), "below/"+s)
 			}
 		}
 	}
-	a := script.Parse("cat a b c", script.Options{Dialect: script.Bash, Dir: w.proj})
-	v := newView(r, &a, 0)
-	if len(v.targets()) < indexFrom {
-		t.Fatal("the command has too few targets for an index")
-	}
-	ruledOut := 0
-	for _, s := range paths {
-		for _, worked := range []bool{true, false} {
-			p := exactPath(s)
-			if worked {
-				p.findHome(r.o.Paths.User)
+	random := rand.New(rand.NewPCG(1, 2))
+	random.Shuffle(len(words), func(i, k int) { words[i], words[k] = words[k], words[i] })
+	words = words[:min(len(words), 400)]
+	ruledOut, pairs := 0, 0
+	for _, dir := range []string{w.proj, w.home, w.home + "/.ssh", w.home + "/.config/gh", w.root, "/", "/etc", w.home + "/a/b", ""} {
+		a := script.Parse("cat a b c", script.Options{Dialect: script.Bash, Dir: dir})
+		v, plain := newView(r, &a, 0), newView(r, &a, 0)
+		v.dir, plain.dir = dir, dir
+		for _, s := range words {
+			word := script.Lit(s)
+			if rest, ok := strings.CutPrefix(s, "~"); ok {
+				word = script.Lit(w.home + rest)
 			}
-			for _, l := range lists {
-				if v.mayFit(&p, l, 0) {
-					continue
+			p := v.pathOf(word, dir)
+			p.findHome(r.o.Paths.User)
+			quick, full := target{path: p, resolved: true}, target{path: p, resolved: true}
+			full.path.base = 0
+			for i, l := range lists {
+				pairs++
+				known := r.listOf(l, indexFrom)
+				want := plain.inList(&full, &pathList{entries: l})
+				if got := v.inList(&quick, known); got != want {
+					t.Errorf("%s from %q in list %d %.80q: %v with what is known of the list, %v without", s, dir, i, l, got, want)
 				}
-				ruledOut++
-				if k := v.pathInList(&p, l, nil, 0); k != never {
-					t.Errorf("%s fits %q, which the index rules out", s, l)
+				if !v.mayFit(&quick.path, known) {
+					ruledOut++
 				}
 			}
 		}
 	}
-	if ruledOut < len(paths) {
-		t.Errorf("the index rules out %d of %d pairs only", ruledOut, 2*len(paths)*len(lists))
+	if ruledOut < pairs/2 {
+		t.Errorf("the index rules out %d of %d pairs only", ruledOut, pairs)
+	}
+}
+
+// The short way to read an operand gives what the long one gives.
+func TestPlainPathIsPathOf(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.rules()
+	random := rand.New(rand.NewPCG(3, 4))
+	pieces := []string{"a", "b.go", "..", ".", "/", "/", "//", "...", ".ssh", "home", "proj", "-x", "ü", " ", "~", ""}
+	taken := 0
+	for range 20000 {
+		text := ""
+		for range random.IntN(6) {
+			text += pieces[random.IntN(len(pieces))]
+		}
+		dir := []string{w.proj, w.home, w.root, "/", "/a//b", "/a/./b", "/a/b/", ""}[random.IntN(8)]
+		a := script.Parse("cat a b c", script.Options{Dialect: script.Bash, Dir: dir})
+		v := newView(r, &a, 0)
+		var got tpath
+		s, ok := v.plainPath(&got, script.Lit(text), dir)
+		if !ok {
+			continue
+		}
+		taken++
+		want := v.pathOf(script.Lit(text), dir)
+		want.findHome(r.o.Paths.User)
+		if wantText, exact := want.exact(); !exact || wantText != s {
+			t.Fatalf("%q from %q is %q, want %q", text, dir, s, wantText)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q from %q: %+v, want %+v", text, dir, got, want)
+		}
+	}
+	if taken < 1000 {
+		t.Fatalf("only %d words were taken", taken)
+	}
+}
+
+// A file that is named relative to another directory (git -C) is not spared what
+// the working directory rules out.
+func TestPathOfAnotherDirectory(t *testing.T) {
+	w := newWorld(t)
+	r, _ := w.rules()
+	a := script.Parse("git -C ~/.ssh checkout -- id_rsa", script.Options{Dialect: script.Bash, Dir: w.proj, Lookup: w.lookup})
+	for _, list := range [][]string{{".ssh"}, {"~/.ssh"}, {w.home + "/.ssh"}, {"home/.ssh"}} {
+		for _, n := range []int{1, indexFrom} {
+			v := newView(r, &a, 0)
+			file := target{word: script.Lit("id_rsa"), dir: w.home + "/.ssh"}
+			v.resolve(&file)
+			if k := v.inList(&file, r.listOf(list, n)); k != sure {
+				t.Errorf("%q: %v after %d comparisons", list, k, n)
+			}
+		}
 	}
 }

@@ -54,8 +54,9 @@ func (v *view) neighbourNamed(k int, names []string, down bool) string {
 		return ""
 	}
 	name := baseName(s)
+	canonical := canonicalName(name)
 	for _, want := range names {
-		if want == name || want == canonicalName(name) {
+		if want == name || want == canonical {
 			if down && !readsCode(c) {
 				return ""
 			}

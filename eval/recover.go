@@ -412,17 +412,29 @@ func (v *view) resolve(t *target) {
 		return
 	}
 	t.resolved = true
+	if s := t.same; s != nil {
+		v.resolve(s)
+		t.path, t.real, t.expandFailed = s.path, s.real, s.expandFailed
+		return
+	}
 	dir := v.dir
 	if t.dir != "" {
 		dir = t.dir
 	}
-	t.path = v.pathOf(t.word, dir)
-	t.path.findHome(v.r.o.Paths.User)
+	s, exact := v.plainPath(&t.path, t.word, dir)
+	if !exact {
+		t.path = v.pathOf(t.word, dir)
+		t.path.findHome(v.r.o.Paths.User)
+		s, exact = t.path.exact()
+	}
+	if dir != v.dir {
+		t.path.base = 0 // what is known of the working directory says nothing here
+	}
 	if v.c.Remote != "" {
 		return
 	}
-	if s, ok := t.path.exact(); ok {
-		real := v.r.realPath(s, t.kind != accDelete && t.kind != accMove || t.path.slash)
+	if exact {
+		real := v.r.realPath(s, t.followed() || t.path.slash)
 		if real != s {
 			t.real = append(t.real, exactPath(real))
 		}
@@ -440,9 +452,12 @@ func (v *view) resolve(t *target) {
 // realPath resolves the symlinks of a clean absolute path as far as it exists;
 // the last component only when final.
 func (r *Rules) realPath(s string, final bool) string {
-	dir, base := filepath.Split(s)
-	dir = r.realDirOf(filepath.Clean(dir))
-	joined := filepath.Join(dir, base)
+	at := strings.LastIndexByte(s, '/')
+	dir, base := s[:max(at, 1)], s[at+1:]
+	joined := s
+	if real := r.realDirOf(dir); real != dir {
+		joined = filepath.Join(real, base)
+	}
 	if !final || base == "" {
 		return joined
 	}

@@ -1,6 +1,9 @@
 package eval
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // matchTargets evaluates the path keys of a clause.
 func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any), loss *[]string) certainty {
@@ -15,16 +18,8 @@ func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, 
 		result = min(result, v.someTarget(c, ts, key, list, of, except, note, loss))
 	}
 	if c.paths != nil {
-		ops := v.operandList(skip)
-		list := make([]target, len(ops))
-		for i, w := range ops {
-			list[i] = target{kind: accRead, word: w}
-			if v.changes() {
-				list[i].kind = accChange
-			}
-		}
 		kinds++
-		result = min(result, v.someTarget(c, list, "operand", c.paths, func(accessKind) bool { return true }, except, note, loss))
+		result = min(result, v.someTarget(c, v.operandTargets(skip), "operand", c.paths, func(accessKind) bool { return true }, except, note, loss))
 	}
 	each("reads", c.reads, func(k accessKind) bool { return k == accRead })
 	each("writes", c.writes, func(k accessKind) bool { return k != accRead && k != accDiscard && k != accVia })
@@ -32,9 +27,38 @@ func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, 
 	each("removes", c.removes, func(k accessKind) bool { return k == accDelete || k == accMove || k == accVia })
 	each("empties", c.empties, func(k accessKind) bool { return k == accEmpty })
 	if kinds == 0 {
-		each("changes", []string{"*"}, func(k accessKind) bool { return k != accRead && k != accVia })
+		each("changes", anyPath, func(k accessKind) bool { return k != accRead && k != accVia })
 	}
 	return result
+}
+
+// anyPath is the list that every path fits.
+var anyPath = []string{"*"}
+
+// operandTargets are the operands after the first skip as the key paths looks at
+// them. Rules ask for the same ones one after the other.
+func (v *view) operandTargets(skip int) []target {
+	if v.operandsDone && v.operandsSkip == skip {
+		return v.operandsOf
+	}
+	ops := v.operandList(skip)
+	kind := accRead
+	if v.changes() {
+		kind = accChange
+	}
+	list := slices.Grow(v.operandsOf[:0], len(ops))[:len(ops)]
+	next := 0 // they are mostly the targets too, in the same order
+	for i, w := range ops {
+		list[i] = target{kind: kind, word: w}
+		for k := next; k < len(v.accesses) && k < next+4; k++ {
+			if v.accesses[k].isWord(&list[i]) {
+				list[i].same, next = &v.accesses[k], k+1
+				break
+			}
+		}
+	}
+	v.operandsOf, v.operandsSkip, v.operandsDone = list, skip, true
+	return list
 }
 
 // changes says that the command is one that changes its operands.
@@ -51,13 +75,14 @@ func (v *view) changes() bool {
 // exception all targets of the kind must be accepted, and there must be one.
 func (v *view) someTarget(c *clause, ts []target, key string, list []string, of func(accessKind) bool, except bool, note func(string, ...any), loss *[]string) certainty {
 	best, all, any := never, sure, false
+	l := v.r.listOf(list, len(ts))
 	for i := range ts {
 		t := &ts[i]
 		if !of(t.kind) {
 			continue
 		}
 		any = true
-		k := v.accepts(c, t, list)
+		k := v.accepts(c, t, l)
 		all = min(all, k)
 		if k > best {
 			best = k
@@ -79,9 +104,9 @@ func (v *view) someTarget(c *clause, ts []target, key string, list []string, of 
 	return best
 }
 
-func (v *view) accepts(c *clause, t *target, list []string) certainty {
+func (v *view) accepts(c *clause, t *target, l *pathList) certainty {
 	v.resolve(t)
-	result := v.inList(t, list)
+	result := v.inList(t, l)
 	if result == never {
 		return never
 	}
@@ -132,26 +157,32 @@ func (v *view) coversOne(t *target, rp rulePath) certainty {
 
 // inList evaluates a list of path patterns: the last that fits decides, so
 // that !x takes x out of what was named before.
-func (v *view) inList(t *target, list []string) certainty {
-	from := 0
-	if n := t.path.base; n > 0 {
-		if here := v.hereInList(list); here.k == never {
-			from = max(0, n-here.longest+1)
-		}
-	}
+func (v *view) inList(t *target, l *pathList) certainty {
 	k := never
-	if v.mayFit(&t.path, list, from) {
-		k = v.pathInList(&t.path, list, t, from)
+	if v.mayFit(&t.path, l) {
+		k = v.pathInList(&t.path, l.entries, t, v.fitFrom(&t.path, l))
 	}
 	for i := range t.real {
 		if k == sure {
 			return sure
 		}
-		if v.mayFit(&t.real[i], list, 0) {
-			k = max(k, v.pathInList(&t.real[i], list, nil, 0))
+		if v.mayFit(&t.real[i], l) {
+			k = max(k, v.pathInList(&t.real[i], l.entries, nil, 0))
 		}
 	}
 	return k
+}
+
+// fitFrom is the first component from which an entry that may begin anywhere can
+// fit: what the working directory itself rules out is not compared again for
+// each operand.
+func (v *view) fitFrom(p *tpath, l *pathList) int {
+	if p.base > 0 {
+		if h := v.hereIn(l); h.k == never {
+			return max(0, p.base-h.longest+1)
+		}
+	}
+	return 0
 }
 
 // here is what a list says of the working directory itself, and how many
@@ -160,29 +191,28 @@ func (v *view) inList(t *target, list []string) certainty {
 type here struct {
 	k       certainty
 	longest int
+	// begins: an entry may begin at one of its last components and end in the
+	// operand, or at the root or the home. Only with an index.
+	begins bool
 }
 
-func (v *view) hereInList(list []string) here {
-	if h, ok := v.hereLists[&list[0]]; ok {
-		return h
+func (v *view) hereIn(l *pathList) *here {
+	if l.hereDone && l.hereDir == v.dir {
+		return &l.here
 	}
-	if v.hereLists == nil {
-		v.hereLists = map[*string]here{}
-	}
-	if v.herePath == nil {
-		p := exactPath(v.dir)
-		p.findHome(v.r.o.Paths.User)
-		v.herePath = &p
-	}
-	h := here{}
-	if v.mayFit(v.herePath, list, 0) {
-		h.k = v.pathInList(v.herePath, list, nil, 0)
-	}
-	for _, s := range list {
+	p := v.r.dirPath(v.dir)
+	h := here{longest: 1}
+	for _, s := range l.entries {
 		h.longest = max(h.longest, 1+strings.Count(s, "/"))
 	}
-	v.hereLists[&list[0]] = h
-	return h
+	if l.index == nil || l.index.mayFit(p, 0) {
+		h.k = v.pathInList(p, l.entries, nil, 0)
+	}
+	if l.index != nil {
+		h.begins = l.index.mayFit(p, max(0, len(p.comps)-h.longest+1))
+	}
+	l.here, l.hereDir, l.hereDone = h, v.dir, true
+	return &l.here
 }
 
 func (v *view) pathInList(p *tpath, list []string, t *target, from int) certainty {

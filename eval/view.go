@@ -18,13 +18,46 @@ type view struct {
 	context Context
 	dir     string // working directory; empty when it is not known
 
-	accessed   bool
-	accesses   []target
-	valuesDone bool
-	vals       commandValues
-	branches   *branchFact
-	hereLists  map[*string]here
-	herePath   *tpath // the working directory, for hereLists
+	accessed bool
+	accesses []target
+	// What operandTargets returned last.
+	operandsOf   []target
+	operandsSkip int
+	operandsDone bool
+	comps        []comp // the memory of paths
+	valuesDone   bool
+	vals         commandValues
+	branches     *branchFact
+}
+
+// scratch is memory that one Judge after the other uses.
+type scratch struct {
+	accesses, operands []target
+	comps              []comp
+}
+
+// scratchLimit is how many elements are kept for the next Judge.
+const scratchLimit = 256
+
+// borrow takes the memory of the Rules, if nobody has it.
+func (v *view) borrow() {
+	s := &v.r.scratch
+	v.accesses, v.operandsOf, v.comps = s.accesses[:0], s.operands[:0], s.comps[:0]
+	*s = scratch{}
+}
+
+// giveBack ends the use of the view: nothing of it may be kept but text.
+func (v *view) giveBack() {
+	s := &v.r.scratch
+	if cap(v.accesses) <= scratchLimit {
+		s.accesses = v.accesses
+	}
+	if cap(v.operandsOf) <= scratchLimit {
+		s.operands = v.operandsOf
+	}
+	if cap(v.comps) <= scratchLimit {
+		s.comps = v.comps
+	}
 }
 
 func newView(r *Rules, a *script.Analysis, i int) *view {

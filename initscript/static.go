@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // EnvFile is the static file under SAFESHELL_HOME that a shell sources.
@@ -71,6 +72,51 @@ func WriteStatic(p Params) (written []string, err error) {
 	return written, nil
 }
 
+// current reports whether the static file of a shell holds text and those of the
+// other shells are there, each of which looks at its own. Every start of a shell
+// waits for the answer, so that nothing else is rendered or read; where a rule
+// names source there is more to look at, and the answer is no.
+func (p Params) current(shell, text string) bool {
+	if slices.ContainsFunc(p.Builtins, isSource) {
+		return false
+	}
+	for _, s := range Shells {
+		if s == shell {
+			continue
+		}
+		if _, err := os.Stat(EnvFile(s, p)); err != nil {
+			return false
+		}
+	}
+	return holds(EnvFile(shell, p), text)
+}
+
+// holds reports whether a file's content is text. It does without os.File, whose
+// first one in a process sets up a poller.
+func holds(path, text string) bool {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer syscall.Close(fd)
+	buf := make([]byte, len(text)+1)
+	n := 0
+	for n < len(buf) {
+		k, err := syscall.Read(fd, buf[n:])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		if k == 0 {
+			break
+		}
+		n += k
+	}
+	return string(buf[:n]) == text
+}
+
 // RefreshStatic is WriteStatic where the static files are in use: it writes
 // nothing when there is none, since start-up files then source none.
 func RefreshStatic(p Params) (written []string, err error) {
@@ -110,7 +156,7 @@ const header = "# Written by safeshell;"
 // the whole text, encoded, and note says so; it is for stderr. In that case a
 // rule that names source has no effect.
 func Line(shell string, p Params) (line, note string, err error) {
-	text, err := p.script(shell, false)
+	want, err := Script(shell, p)
 	if err != nil {
 		return "", "", err
 	}
@@ -121,7 +167,14 @@ func Line(shell string, p Params) (line, note string, err error) {
 	case "fish":
 		read, eval = "source ", "eval "
 	}
+	if p.current(shell, want) {
+		return read + joinable(shell, EnvFile(shell, p)) + "\n", "", nil
+	}
 	if _, err := WriteStatic(p); err != nil {
+		text, scriptErr := p.script(shell, false)
+		if scriptErr != nil {
+			return "", "", scriptErr
+		}
 		note = fmt.Sprintf("safeshell: the start-up text is passed whole, because its file cannot be written: %v", err)
 		return eval + joinable(shell, text) + "\n", note, nil
 	}

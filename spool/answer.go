@@ -64,6 +64,7 @@ func (s *Spool) answer(id string, c Choice, reason, by string) (d Decision, agai
 	}
 	switch err = s.linkNew(data, target); {
 	case err == nil:
+		s.wake(dir)
 		return d, false, nil
 	case errors.Is(err, fs.ErrExist):
 		first, err := s.readDecision(dir)

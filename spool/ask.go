@@ -147,6 +147,11 @@ func (w *waiter) publishOnce() (err error) {
 	defer func() {
 		if err != nil {
 			os.Remove(dir + "/request")
+			if w.events != nil && w.events.fifo != nil {
+				w.events.close()
+				w.events = nil
+			}
+			os.Remove(dir + wakeName)
 			os.Remove(dir)
 			if f != nil {
 				f.Close()
@@ -168,6 +173,9 @@ func (w *waiter) publishOnce() (err error) {
 	}
 	if _, err := f.Write(data); err != nil {
 		return err
+	}
+	if w.events == nil {
+		w.events = w.s.newFIFO(dir)
 	}
 	if err := os.Rename(dir, w.reqDir()); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 // decision to the return of Ask.
 func BenchmarkAsk(b *testing.B) {
 	for _, waiting := range []int{0, 1, 500} {
-		for _, events := range []bool{true, false} {
-			b.Run(fmt.Sprintf("waiting=%d/events=%v", waiting, events), func(b *testing.B) {
+		for _, wake := range []string{"watch", "fifo", "poll"} {
+			b.Run(fmt.Sprintf("waiting=%d/%s", waiting, wake), func(b *testing.B) {
 				s := newSpool(b)
 				watched(b, s)
 				ctx, cancel := context.WithCancel(context.Background())
@@ -29,8 +30,11 @@ func BenchmarkAsk(b *testing.B) {
 					go others.Ask(ctx, request("other", fmt.Sprint(i)), AskOptions{Waiting: func(Request) { published <- true }})
 					<-published
 				}
-				if !events {
+				switch wake {
+				case "fifo":
 					s.newWatcher = noWatcher
+				case "poll":
+					s.newWatcher, s.mkfifo = noWatcher, noFIFO
 				}
 				var obey time.Duration
 				answered := make(chan time.Time, 1)
@@ -40,6 +44,7 @@ func BenchmarkAsk(b *testing.B) {
 					}
 					answered <- time.Now()
 				})
+				b.ReportAllocs()
 				for b.Loop() {
 					ask(b, s, request("rm", "-rf", "x"), o)
 					obey += max(0, time.Since(<-answered))
@@ -51,6 +56,8 @@ func BenchmarkAsk(b *testing.B) {
 }
 
 func noWatcher() (*fsnotify.Watcher, error) { return nil, fsnotify.ErrClosed }
+
+func noFIFO(string, uint32) error { return syscall.EPERM }
 
 // clone opens the same spool again, as another process would.
 func (s *Spool) clone() *Spool {
@@ -72,6 +79,7 @@ func BenchmarkPending500(b *testing.B) {
 		go s.Ask(ctx, request("other", fmt.Sprint(i)), AskOptions{Waiting: func(Request) { published <- true }})
 		<-published
 	}
+	b.ReportAllocs()
 	for b.Loop() {
 		if all, err := s.Pending(); err != nil || len(all) != 500 {
 			b.Fatal(len(all), err)
@@ -86,6 +94,7 @@ func BenchmarkHotPath(b *testing.B) {
 	j := OpenJournal(filepath.Join(b.TempDir(), "log", "journal.jsonl"))
 	key := request("rm", "x").Key()
 	b.Run("Open", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := Open(s.Dir()); err != nil {
 				b.Fatal(err)
@@ -93,16 +102,19 @@ func BenchmarkHotPath(b *testing.B) {
 		}
 	})
 	b.Run("TakePass", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			s.TakePass(key)
 		}
 	})
 	b.Run("Find", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			g.Find("r", key)
 		}
 	})
 	b.Run("Append", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			if err := j.Append(Entry{Kind: KindDecision, Action: "allow", Command: "git status"}); err != nil {
 				b.Fatal(err)
@@ -110,6 +122,7 @@ func BenchmarkHotPath(b *testing.B) {
 		}
 	})
 	b.Run("Mask1MB", func(b *testing.B) {
+		b.ReportAllocs()
 		text := strings.Repeat("curl -H 'Authorization: Bearer abc' https://u:p@h/ && ", 20000)
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {

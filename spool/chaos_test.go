@@ -91,6 +91,9 @@ func chaosRequester() int {
 	}
 	if rnd.IntN(4) == 0 {
 		s.newWatcher = func() (*fsnotify.Watcher, error) { return nil, errors.New("none") }
+		if rnd.IntN(2) == 0 {
+			s.mkfifo = noFIFO
+		}
 	}
 	ctx, stop := WithSignals(context.Background())
 	d, err := s.Ask(ctx, request("x", word), o)

@@ -110,6 +110,7 @@ func (c *collector) staged(name string, dir bool) {
 	case dir && ValidID(name):
 		if c.free("tmp", name, "request") {
 			c.remove("tmp", name, "request")
+			c.remove("tmp", name, wakeName)
 			c.removeDir("tmp", name)
 		}
 	case !dir && len(name) > 2 && name[1] == '-' && ValidID(name[2:]):
@@ -126,7 +127,7 @@ func (c *collector) retired(name string, dir bool) {
 	if dir && ValidID(name) {
 		// The answer goes before the mark of its use: without the mark it
 		// would be offered again.
-		for _, file := range []string{"late", "request", "decision", "used"} {
+		for _, file := range []string{"late", "request", "decision", "used", wakeName} {
 			c.remove("done", name, file)
 		}
 		c.removeDir("done", name)

@@ -30,6 +30,7 @@ type Spool struct {
 	boot       func() time.Duration
 	bootID     func() string
 	newWatcher func() (*fsnotify.Watcher, error)
+	mkfifo     func(path string, mode uint32) error
 	keep       time.Duration
 	keepStaged time.Duration
 }
@@ -43,6 +44,7 @@ func Open(dir string) (*Spool, error) {
 		dir: filepath.Clean(dir), uid: os.Geteuid(),
 		wall: time.Now, boot: bootNow, bootID: sync.OnceValue(bootID),
 		newWatcher: fsnotify.NewWatcher,
+		mkfifo:     unix.Mkfifo,
 		keep:       Keep, keepStaged: keepStaged,
 	}
 	if !filepath.IsAbs(dir) {

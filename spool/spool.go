@@ -13,6 +13,8 @@
 //	tmp/                 what is not complete yet
 //	req/<id>/request     one that waits; its requester holds the lock for life
 //	req/<id>/decision    made only by link, at most once, never changed
+//	req/<id>/wake        a FIFO where the requester got no file watch; who decides
+//	                     writes a byte, which says only: look
 //	done/<id>/           retired; with late and used for a late answer
 //	grant/<key>          a late answer for the next try
 //	pass/<key>/<id>      what a layer asked for the layer below

@@ -10,19 +10,22 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
 )
 
-// The requester wakes on a file event, and in any case after slowPoll: events
-// are blind on network and 9p file systems. Without events it polls faster.
+// The requester wakes on a file event, or on what an answerer writes into its
+// FIFO, and in any case after slowPoll: events are blind on network and 9p file
+// systems. With neither it polls faster.
 const (
 	slowPoll  = 250 * time.Millisecond
 	pollFirst = 5 * time.Millisecond
 	pollMax   = 80 * time.Millisecond
 )
 
-// eventSource is a watcher whose events only mean "look again".
+// eventSource is a watcher, or a FIFO, whose events only mean "look again".
 type eventSource struct {
-	w      *fsnotify.Watcher
+	w      *fsnotify.Watcher // nil: there is a FIFO
+	fifo   *os.File
 	events chan fsnotify.Event
 	errors chan error
 }
@@ -34,14 +37,60 @@ func newEventSource(newWatcher func() (*fsnotify.Watcher, error)) *eventSource {
 	if err != nil || w == nil {
 		return nil
 	}
-	return &eventSource{w, w.Events, w.Errors}
+	return &eventSource{w: w, events: w.Events, errors: w.Errors}
+}
+
+// wakeName is the FIFO in a request's directory, of a requester that got no file
+// watch: a user has 128 of them, for all programs together.
+const wakeName = "/wake"
+
+// newFIFO makes dir/wake and returns its reading end as a source of events; nil
+// when there can be none, which is only slower.
+func (s *Spool) newFIFO(dir string) *eventSource {
+	if s.mkfifo(dir+wakeName, 0o600) != nil {
+		return nil
+	}
+	// Also for writing, so that it does not end when an answerer closes it.
+	f, err := os.OpenFile(dir+wakeName, os.O_RDWR|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil
+	}
+	events := make(chan fsnotify.Event, 1)
+	go func() {
+		defer close(events)
+		var buf [64]byte
+		for {
+			if n, err := f.Read(buf[:]); n == 0 || err != nil {
+				return
+			}
+			select {
+			case events <- fsnotify.Event{}:
+			default: // it will look anyway
+			}
+		}
+	}()
+	return &eventSource{fifo: f, events: events}
+}
+
+// wake tells the requester that waits in dir to look. What stands there under the
+// FIFO's name may be anything, and is written to only if it is one of ours.
+func (s *Spool) wake(dir string) {
+	fd, err := unix.Open(dir+wakeName, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) == nil && uint32(st.Mode)&unix.S_IFMT == unix.S_IFIFO && int(st.Uid) == s.uid {
+		_, _ = unix.Write(fd, []byte{1})
+	}
 }
 
 // forget ends the watch on dir, before dir is renamed: fsnotify would remove the
 // watch of a renamed directory by itself, at a moment when its descriptor may
 // be closed and its number belong to another watcher.
 func (e *eventSource) forget(dir string) {
-	if e != nil {
+	if e != nil && e.w != nil {
 		_ = e.w.Remove(dir)
 	}
 }
@@ -49,8 +98,12 @@ func (e *eventSource) forget(dir string) {
 // close does not wait: the kernel takes about 10 ms to close an inotify
 // descriptor that had a watch.
 func (e *eventSource) close() {
-	if e != nil {
+	switch {
+	case e == nil:
+	case e.w != nil:
 		go e.w.Close()
+	default:
+		_ = e.fifo.Close()
 	}
 }
 
@@ -64,14 +117,15 @@ func (e *eventSource) channels() (<-chan fsnotify.Event, <-chan error) {
 
 // watch gets a watcher before the request is published; watchDir sets it on
 // the published directory, as inotify through fsnotify loses a directory that
-// is renamed. The first look comes after both.
+// is renamed. The first look comes after both. Without a watcher publish makes
+// a FIFO.
 func (w *waiter) watch(newWatcher func() (*fsnotify.Watcher, error)) {
 	w.pollStep = pollFirst
 	w.events = newEventSource(newWatcher)
 }
 
 func (w *waiter) watchDir() {
-	if w.events != nil && w.events.w.Add(w.reqDir()) != nil {
+	if w.events != nil && w.events.w != nil && w.events.w.Add(w.reqDir()) != nil {
 		w.events.close()
 		w.events = nil
 	}
