@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,7 +35,7 @@ func plainRun(ts *testscript.TestScript, c *exec.Cmd) {
 	timer := time.AfterFunc(60*time.Second, func() { _ = c.Process.Kill() })
 	defer timer.Stop()
 	if err := c.Run(); err != nil {
-		if _, ok := err.(*exec.ExitError); !ok {
+		if exit := new(exec.ExitError); !errors.As(err, &exit) {
 			ts.Fatalf("%v", err)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -108,7 +109,7 @@ func (l *load) code(word string) int {
 // ended compares an exit with what was due.
 func (l *load) ended(word string, err error) {
 	code := 0
-	if exit, ok := err.(*exec.ExitError); ok {
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		code = exit.ExitCode()
 	} else if err != nil {
 		l.r.violate("a command could not be run: %v", err)

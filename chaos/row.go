@@ -74,13 +74,6 @@ func (r *run) count(what string, n int) {
 	r.counts[what] += n
 }
 
-// most keeps the largest value.
-func (r *run) most(what string, n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.counts[what] = max(r.counts[what], n)
-}
-
 func (r *run) note(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

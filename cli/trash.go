@@ -73,7 +73,7 @@ func (l *lines) printf(format string, args ...any) error {
 
 // note writes to stderr, after what was printed before it.
 func (l *lines) note(format string, args ...any) {
-	l.w.Flush() // an error comes again at the end
+	_ = l.w.Flush() // an error comes again at the end
 	l.a.note(format, args...)
 }
 

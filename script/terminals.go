@@ -24,7 +24,9 @@ func (a *analyzer) tmux(k *call, i int) {
 				break
 			}
 		}
-		a.tmuxCommand(k, i, at, end)
+		if end > at {
+			a.tmuxCommand(k, i, at, end)
+		}
 		for at = end; at < len(k.argv); at++ {
 			if t, ok := k.argv[at].Text(); !ok || t != ";" && t != `\;` {
 				break

@@ -340,9 +340,7 @@ func (st *stage) again(t *testing.T, e Env, say func(string, ...any)) {
 	switch st.job.Op {
 	case "put":
 		args := []string{"-rf"}
-		for _, top := range st.tops {
-			args = append(args, top)
-		}
+		args = append(args, st.tops...)
 		if r := Put(e, Config{}, "rm", args, ""); r.Code != 0 {
 			say("a second rm: %s", errw.String())
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -215,7 +216,7 @@ func supervise(j job, roots []string, decide verdictOf) (supervised, error) {
 		kill()
 	}
 	werr := cmd.Wait()
-	res.code, res.stderr = cmd.ProcessState.ExitCode(), errw.String()
+	res.code, res.stderr = cmd.ProcessState.ExitCode(), notCoverage.ReplaceAllString(errw.String(), "")
 	if err == nil && werr != nil && cmd.ProcessState == nil {
 		err = werr
 	}
@@ -377,3 +378,7 @@ func needsSupervision(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// notCoverage are the complaints of a test binary with -cover, whose own files
+// a fault can hit, too.
+var notCoverage = regexp.MustCompile(`(?m)^(error: coverage|warning: GOCOVERDIR|error: setting GOCOVERDIR).*\n`)

@@ -402,7 +402,7 @@ func (r *restorer) copyOut(s *store, it Item, parent int, base, target string) e
 		undo()
 		return fmt.Errorf("it is back at %s, but is still in the trash too: %w", Show(target), c.failed)
 	}
-	s.dropInfo(it.Name)
+	_ = s.dropInfo(it.Name)
 	return fmt.Errorf("it is back at %s, but what was in the trash is not yet deleted whole: %w; to try again: safeshell trash purge", Show(target), c.failed)
 }
 

@@ -298,7 +298,7 @@ func renameOverPlaceholder(oldfd int, old string, newfd int, name string) error 
 		err = again(func() error { return unix.Linkat(oldfd, old, newfd, name, 0) })
 		if err == nil {
 			if err = again(func() error { return unix.Unlinkat(oldfd, old, 0) }); err != nil {
-				unix.Unlinkat(newfd, name, 0)
+				_ = unix.Unlinkat(newfd, name, 0)
 			}
 			return err
 		}

@@ -42,7 +42,7 @@ func (s *store) writeNote(id, path string) error {
 }
 
 func (s *store) dropNote(id string) {
-	again(func() error { return unix.Unlinkat(s.fd, notePrefix+id, 0) })
+	_ = again(func() error { return unix.Unlinkat(s.fd, notePrefix+id, 0) })
 }
 
 func writeAll(fd int, data []byte) error {
@@ -64,7 +64,7 @@ func (s *store) doom(item string) (name string, undo func()) {
 	if renameNew(s.files, item, s.files, name) != nil {
 		return item, func() {}
 	}
-	return name, func() { renameNew(s.files, name, s.files, item) }
+	return name, func() { _ = renameNew(s.files, name, s.files, item) }
 }
 
 // sweepNotes removes what interrupted restores left beside their targets. The
@@ -76,7 +76,7 @@ func (s *store) sweepNotes(uid int) {
 	}
 	for _, e := range es {
 		if strings.HasPrefix(e.name, "."+sizesName+"-") {
-			unix.Unlinkat(s.fd, e.name, 0)
+			_ = unix.Unlinkat(s.fd, e.name, 0)
 			continue
 		}
 		id, ok := strings.CutPrefix(e.name, notePrefix)
@@ -177,7 +177,7 @@ func (s *store) sweep(uid int, now time.Time) error {
 			continue
 		}
 		if _, err := lstatAt(s.files, name); err == unix.ENOENT {
-			s.dropInfo(name)
+			_ = s.dropInfo(name)
 		}
 	}
 	return failed
