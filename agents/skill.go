@@ -74,7 +74,7 @@ func skillsBelow(root, name, args string) []string {
 	files := 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // what cannot be read cannot be loaded either
+			return nil //nolint:nilerr // what cannot be read cannot be loaded either
 		}
 		if files++; files > maxSkillFiles {
 			return filepath.SkipAll

@@ -128,7 +128,7 @@ func TestRandom(t *testing.T) {
 				rt.Skip()
 			}
 		}
-		root, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one for each try of one test
+		root, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)
 		}
