@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -158,60 +159,6 @@ func (p *place) ran() bool {
 	return err == nil
 }
 
-// forge is an answer as the asking side could write it: $1 is the verdict's
-// request, with everything in it that can be read.
-const forge = `
-req=$S/req/$ID/request
-sha=$(sha256sum < $req | cut -d' ' -f1)
-nonce=$(grep -o '"nonce":"[^"]*"' $req | cut -d'"' -f4)
-answer() { printf '{"v":1,"id":"%s","nonce":"%s","req_sha256":"%s","verdict":"allow","choice":1,"by":"monitor","at":"2026-01-01T00:00:00Z","end":true}\n' "$1" "$2" "$3"; }
-umask 077
-`
-
-// plain takes the agent's marks off, past the shims.
-const plain = `/usr/bin/env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID `
-
-// attempts are what the asking side can try while its command waits, run from a
-// shell of the same agent. stopped: the command must not run, and what the
-// attempt prints must say this. risk: it does run, and residual-risk.md says so
-// under this heading.
-var attempts = []struct {
-	name, script  string
-	stopped, risk string
-	env           []string
-}{
-	{name: "approve", script: `safeshell approve $ID`, stopped: "self-protection-answer"},
-	{name: "approve, yes piped", script: `yes | safeshell approve $ID`, stopped: "self-protection-answer"},
-	{name: "approve --always", script: `safeshell approve --always $ID`, stopped: "self-protection-answer"},
-	{name: "approve on a terminal made for it", script: `script -qec "safeshell approve $ID" /dev/null </dev/null`, stopped: "self-protection-answer"},
-	{name: "without the marker", script: `env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID safeshell approve $ID; true`, stopped: "self-protection-answer"},
-	{name: "without the marker, on a terminal made for it", script: `env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID script -qec "safeshell approve $ID" /dev/null </dev/null; true`, stopped: "self-protection-answer"},
-	{name: "in a session of its own", script: `env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID setsid -w script -qec "safeshell approve $ID" /dev/null </dev/null; true`, stopped: "self-protection-answer"},
-	{name: "as a person by variable", script: `env -u CLAUDECODE SAFESHELL_CONTEXT=human SAFESHELL_SESSION=x script -qec "safeshell approve $ID" /dev/null </dev/null; true`, stopped: "self-protection-answer"},
-	{name: "beyond the shims, on a terminal made for it", script: `/usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null`, stopped: "under an agent"},
-	{name: "beyond the shims, without the marker", script: plain + `/usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null; true`, stopped: "under an agent"},
-	{name: "beyond the shims, replaced by a process without the marker", script: `exec ` + plain + `/usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null`, risk: "Detached from its agent"},
-	{name: "beyond the shims, a monitor without the marker", script: `(sleep 3; printf 1; sleep 2) | ` + plain + `/usr/bin/timeout 8 /usr/bin/script -qec "$P/bin/safeshell watch" /dev/null; true`, stopped: "under an agent"},
-	{name: "through the wrapper", script: `safeshell -c "safeshell approve $ID"`, stopped: "self-protection-answer"},
-	{name: "watch", script: `echo 1 | safeshell watch`, stopped: "self-protection-answer"},
-	{name: "watch --plain answered by a pipe", script: `(sleep 1; echo 1; echo "$ID 1"; sleep 1) | timeout 4 safeshell watch --plain; true`, stopped: "under an agent"},
-	{name: "watch on a terminal made for it", script: `(sleep 2; printf 1; sleep 2) | timeout 6 env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID script -qec "safeshell watch" /dev/null; true`, stopped: "self-protection-answer"},
-	{name: "trust", script: `script -qec "safeshell trust ." /dev/null </dev/null`, stopped: "self-protection-answer"},
-	{name: "an answer without its nonce", script: forge + `answer $ID 00 $sha > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; true`},
-	{name: "an answer to another record", script: forge + `answer $ID $nonce ${sha%?}0 > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; true`},
-	{name: "an answer as a symbolic link", script: forge + `answer $ID $nonce $sha > $P/d; ln -s $P/d $S/req/$ID/decision; true`},
-	{name: "an answer with further names", script: forge + `answer $ID $nonce $sha > $P/d; ln $P/d $P/e; ln $P/d $P/f; ln $P/d $S/req/$ID/decision; true`},
-	{name: "an answer that others may read", script: forge + `umask 0; answer $ID $nonce $sha > $P/d; chmod 644 $P/d; ln $P/d $S/req/$ID/decision; true`},
-	{name: "half an answer", script: forge + `answer $ID $nonce $sha | head -c 150 > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; true`},
-	{name: "a directory as the answer", script: `mkdir $S/req/$ID/decision`},
-	{name: "a pipe as the answer", script: `mkfifo -m 600 $S/req/$ID/decision`},
-	{name: "the request moved away and put back changed", script: `mv $S/req/$ID $P/r; mkdir $S/req/$ID; cp $P/r/request $S/req/$ID/; true`},
-	{name: "the spool replaced", script: `mv $S $P/old; mkdir -m 700 -p $S/req/$ID; cp $P/old/req/$ID/request $S/req/$ID/; true`},
-	{name: "the spool a link", script: `mv $S $P/old; ln -s $P/old $S; sleep 1; mv $P/old $P/older; true`},
-	{name: "a complete forged answer", script: forge + `answer $ID $nonce $sha > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; rm -f $S/tmp/d`, risk: "A process of the same user that writes an answer into the spool"},
-	{name: "detached from everything", script: plain + `/usr/bin/setsid -f /usr/bin/script -qec "$P/bin/safeshell approve $ID" /dev/null </dev/null >/dev/null 2>&1; sleep 4`, risk: "Detached from its agent"},
-}
-
 // The asking side cannot answer, or the page of residual risks says that it
 // can: both are shown by doing it.
 func TestWhoMayAnswer(t *testing.T) {
@@ -223,8 +170,12 @@ func TestWhoMayAnswer(t *testing.T) {
 	for _, a := range attempts {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
+			needs(t, strings.Fields(a.tools)...)
 			p := newPlace(t)
-			p.monitor()
+			if a.before != nil {
+				a.before(p)
+			}
+			monitor := p.monitor()
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
 			defer cancel()
 			// One agent: its shells have one parent, which carries no marker.
@@ -235,7 +186,7 @@ func TestWhoMayAnswer(t *testing.T) {
 				outs <- string(out)
 			}()
 			id := p.asked()
-			try := p.agent(a.script, append(a.env, "ID="+id)...)
+			try := p.agent(a.script, "ID="+id, "MON="+strconv.Itoa(monitor.Process.Pid))
 			said, _ := try.CombinedOutput()
 			if a.risk == "" {
 				// A person's no settles what is still open.
@@ -245,6 +196,9 @@ func TestWhoMayAnswer(t *testing.T) {
 			}
 			select {
 			case out := <-outs:
+				if a.risk != "" && !p.ran() {
+					t.Logf("it says %q", out)
+				}
 				if a.risk == "" && !strings.Contains(out, "[SafeShell]") {
 					t.Errorf("the command says %q", out)
 				}
@@ -365,6 +319,36 @@ key=$(grep -o '"key":"[^"]*"' $S/req/$ID/request | cut -d'"' -f4); ln $S/done/$O
 	}
 }
 
+// openToOthers lets another user come as near as can be, and returns a copy of
+// the binary that anyone may start.
+func (p *place) openToOthers() string {
+	p.t.Helper()
+	for d := p.dir; d != "/"; d = filepath.Dir(d) {
+		if fi, err := os.Stat(d); err == nil && fi.Mode().Perm()&0o005 != 0o005 && strings.HasPrefix(d, os.TempDir()) {
+			if err := os.Chmod(d, 0o755); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+	}
+	for _, d := range []string{"home", "bin", "work"} {
+		if err := os.Chmod(filepath.Join(p.dir, d), 0o755); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	own := filepath.Join(p.dir, "other", "safeshell")
+	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	data, err := os.ReadFile(binary)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(own, data, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	return own
+}
+
 // Another user can neither read nor write nor answer nor watch anything, and
 // every file is its owner's alone.
 func TestAnotherUser(t *testing.T) {
@@ -372,29 +356,7 @@ func TestAnotherUser(t *testing.T) {
 		t.Skip("root is needed to become another user")
 	}
 	p := newPlace(t)
-	for d := p.dir; d != "/"; d = filepath.Dir(d) { // let the other one come as near as can be
-		if fi, err := os.Stat(d); err == nil && fi.Mode().Perm()&0o005 != 0o005 && strings.HasPrefix(d, os.TempDir()) {
-			if err := os.Chmod(d, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	for _, d := range []string{"home", "bin", "work"} {
-		if err := os.Chmod(filepath.Join(p.dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	own := filepath.Join(p.dir, "other", "safeshell")
-	if err := os.Mkdir(filepath.Dir(own), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(own, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	own := p.openToOthers()
 	p.monitor()
 	waiting := p.agent("probe wanted")
 	if err := waiting.Start(); err != nil {
@@ -431,7 +393,7 @@ func TestAnotherUser(t *testing.T) {
 	if !p.ran() {
 		t.Error("the command did not run after its own user's yes")
 	}
-	err = filepath.Walk(p.home+"/.safeshell", func(path string, fi os.FileInfo, err error) error {
+	err := filepath.Walk(p.home+"/.safeshell", func(path string, fi os.FileInfo, err error) error {
 		if err != nil {
 			return nil // gone meanwhile
 		}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -51,5 +53,73 @@ func TestTwoVersions(t *testing.T) {
 	}
 	if len(first) < 2 {
 		t.Errorf("cached: %v", first)
+	}
+}
+
+// In a home directory that has become read-only, `init --undo` says for each
+// file what it could not do and leaves none in between; once it may write, it leaves no
+// trace.
+func TestUndoInReadOnlyHome(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("root is needed to become a user whom a mode stops")
+	}
+	p := newPlace(t)
+	own := p.openToOthers()
+	home := filepath.Join(p.dir, "theirs")
+	if err := os.Mkdir(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.write("theirs/.bashrc", "alias ll=ls\n", 0o644)
+	for _, f := range []string{home, home + "/.bashrc"} {
+		if err := os.Chown(f, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) (string, error) {
+		c := exec.Command(own, args...)
+		c.Dir = "/"
+		c.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "SHELL=/bin/bash"}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, Setsid: true}
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := run("init", "--yes"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	tree := func() map[string]string {
+		out := map[string]string{}
+		err := filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && !strings.HasPrefix(path, home+"/.safeshell/") {
+				b, _ := os.ReadFile(path)
+				out[strings.TrimPrefix(path, home+"/")] = string(b)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	before := tree()
+	if err := os.Chmod(home, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	out, err := run("init", "--undo", "--yes")
+	if err == nil || !strings.Contains(out, ".profile") || !strings.Contains(out, "permission denied") || !strings.Contains(out, "safeshell init --undo") {
+		t.Errorf("read-only: %v: %s", err, out)
+	}
+	for f, text := range tree() {
+		if before[f] != text && text != "alias ll=ls\n" { // .bashrc itself may still be written
+			t.Errorf("%s was changed to %q", f, text)
+		}
+	}
+	if err := os.Chmod(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run("init", "--undo", "--yes"); err != nil {
+		t.Errorf("writable again: %v: %s", err, out)
+	}
+	if got := tree(); len(got) != 1 || got[".bashrc"] != "alias ll=ls\n" {
+		t.Errorf("left: %q", got)
 	}
 }

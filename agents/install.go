@@ -110,6 +110,11 @@ func Uninstall(env Env, a Agent, o InstallOptions) (Result, error) {
 			return res, err
 		}
 		if p == nil {
+			if rec := env.loadRecord(a.Name, t.path); rec != nil { // taken out by hand
+				found, made[t.path] = true, rec.Dirs
+				env.dropRecord(a.Name, t.path)
+				res.Notes = append(res.Notes, "there is no safeshell hook any more in "+t.path)
+			}
 			continue
 		}
 		found = true

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ type checkCmd struct {
 	JSON    bool     `help:"Print one JSON object." name:"json"`
 	Dir     string   `help:"Judge as if run in this directory." placeholder:"D"`
 	Context string   `help:"Judge for ai or human (default: who runs this)." enum:"ai,human," default:"" placeholder:"C"`
-	Shell   string   `help:"The shell that would read it: bash, zsh or sh." enum:"bash,zsh,sh,any" default:"bash" placeholder:"S"`
+	Shell   string   `help:"The shell that would read it: bash, zsh, sh, or any of them." enum:"bash,zsh,sh,any" default:"bash" placeholder:"S"`
 	Stdin0  bool     `help:"Judge many command lines from standard input, each ended by a NUL byte; prints one JSON object a line." name:"stdin0"`
 	Command []string `arg:"" optional:"" passthrough:"partial" help:"The command line, as one argument; or a command and its arguments."`
 }
@@ -95,11 +96,11 @@ func (c *checkCmd) dir() (string, error) {
 		return "", err
 	}
 	fi, err := os.Stat(abs)
-	if err != nil {
-		return "", err
+	if err == nil && !fi.IsDir() {
+		err = &os.PathError{Op: "stat", Path: abs, Err: errors.New("not a directory")}
 	}
-	if !fi.IsDir() {
-		return "", &os.PathError{Op: "check --dir", Path: abs, Err: errors.New("not a directory")}
+	if err != nil {
+		return "", fmt.Errorf("--dir %s: %w", visible(d), errors.Unwrap(err))
 	}
 	return filepath.EvalSymlinks(abs)
 }

@@ -28,7 +28,7 @@ type grammar struct {
 	Version kong.VersionFlag `help:"Print the version and quit." short:"V"`
 
 	Init       initCmd       `cmd:"" help:"Set up ~/.safeshell and the shell's start-up files, or print the script for eval (init -)."`
-	Refresh    refreshCmd    `cmd:"" help:"Make the shims match the rules."`
+	Refresh    refreshCmd    `cmd:"" help:"Make the shims, and what shells read when they start, match the rules."`
 	Watch      watchCmd      `cmd:"" help:"The monitor: see what runs, answer what waits."`
 	Pending    pendingCmd    `cmd:"" help:"List what waits for an answer."`
 	Approve    approveCmd    `cmd:"" help:"Let a waiting command run."`
@@ -100,7 +100,7 @@ func Run(p shims.Process) (code int) {
 	}()
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		a.note("safeshell: %v", err)
+		a.note("safeshell: %s", strings.Replace(err.Error(), `,"" but got`, " but got", 1)) // "" is "not given"
 		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(parser.Model.Node, args))
 		return shims.CodeUsage
 	}

@@ -121,11 +121,11 @@ func (c *initCmd) setUp(a *app) error {
 	if err != nil {
 		return err
 	}
-	a.note("safeshell keeps its files in %s and adds a marked block to:", a.paths.Home)
-	for _, ch := range plan {
-		a.note("  %-8s %s%s", ch.Kind, ch.File, paren(ch.Note))
-	}
 	if !c.Yes {
+		a.note("safeshell keeps its files in %s and adds a marked block to:", a.paths.Home)
+		for _, ch := range plan {
+			a.note("  %-8s %s%s", ch.Kind, ch.File, paren(ch.Note))
+		}
 		if err := a.confirm("Go on?"); err != nil {
 			return err
 		}
@@ -179,16 +179,19 @@ func (c *initCmd) undo(a *app) error {
 			return err
 		}
 	}
-	done, err := initscript.Undo(a.initEnv(), a.initParams())
-	if err != nil {
-		return err
-	}
-	for _, d := range done {
+	done, undoErr := initscript.Undo(a.initEnv(), a.initParams())
+	for _, d := range done { // also what was done before an error
 		if err := a.printf("%-8s %s%s\n", d.Kind, visible(d.File), visible(paren(d.Note))); err != nil {
 			return err
 		}
 	}
-	a.note("Shells that are open keep the shims in PATH until they are closed.\nYour rules, journal and remembered answers stay in %s; the trash stays where it is.", a.paths.Home)
+	if undoErr != nil {
+		return fmt.Errorf("not all of it could be taken out; make these files writable, then run again: safeshell init --undo\n%w", undoErr)
+	}
+	a.note("Shells that are open keep the shims in PATH until they are closed.")
+	if _, err := os.Lstat(a.paths.Home); err == nil {
+		a.note("Your rules, journal and remembered answers stay in %s; the trash stays where it is.", a.paths.Home)
+	}
 	return nil
 }
 

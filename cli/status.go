@@ -330,7 +330,12 @@ func (a *app) probes() []finding {
 			fs = append(fs, finding{"ok", door.name + " stops a probe", ""})
 			continue
 		}
-		fs = append(fs, finding{"fail", fmt.Sprintf("%s did not stop a probe (%v)", door.name, err), "safeshell refresh"})
+		said, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "safeshell: "), "\n")
+		fix := "safeshell refresh"
+		if shell := a.g.Config().DelegateShell; door.argv[0] != link && strings.Contains(said, "no shell to delegate") {
+			fix = fmt.Sprintf("set delegate_shell in %s to a shell that is there, not %s", a.paths.Config, visible(shell))
+		}
+		fs = append(fs, finding{"fail", fmt.Sprintf("%s did not stop a probe (%v): %s", door.name, err, visible(said)), fix})
 	}
 	return fs
 }

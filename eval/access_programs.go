@@ -122,7 +122,12 @@ func (v *view) programAccess() {
 	case "curl", "wget", "http", "https", "xh":
 		v.transferAccess()
 	case "openssl":
-		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, "-in", "-inkey", "-key", "-signkey", "-CAkey")
+		keys := []string{"-in", "-inkey", "-key", "-signkey", "-CAkey"}
+		switch l.sub {
+		case "req", "x509", "ca", "crl", "dgst", "cms", "smime", "ocsp", "ts", "spkac", "s_client", "s_server":
+			keys = keys[:1] // they sign or serve with the key, which goes nowhere
+		}
+		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, keys...)
 		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-out", "-keyout")
 	case "ssh-keygen":
 		if !l.flag("-y") && !l.flag("-l") && !l.flag("-R") && !l.flag("-F") && !l.flag("-e") {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -148,7 +149,7 @@ func (v *view) findBranch() (string, certainty) {
 			continue
 		}
 		before := newView(v.r, v.a, i)
-		if before.line.name != "git" || before.line.sub != "checkout" && before.line.sub != "switch" {
+		if before.line.name != "git" || !slices.Contains([]string{"checkout", "switch", "symbolic-ref"}, before.line.sub) {
 			continue
 		}
 		if p, pk := before.gitPlaceOf(); pk != k || p.gitDir != place.gitDir || p.dir != place.dir && p.gitDir == "" {
@@ -168,9 +169,21 @@ func (v *view) findBranch() (string, certainty) {
 	return place.branchName(v.r)
 }
 
-// switchesTo returns the branch that git checkout or git switch changes to.
+// switchesTo returns the branch that git checkout, switch or symbolic-ref changes
+// to.
 func (v *view) switchesTo() (name string, changed bool) {
 	l := &v.line
+	if l.sub == "symbolic-ref" {
+		ops := v.operandList(1)
+		if len(ops) != 2 {
+			return "", false // it only shows
+		}
+		if ref, ok := ops[0].Text(); ok && ref != "HEAD" {
+			return "", false
+		}
+		name, _ := ops[1].Text()
+		return strings.TrimPrefix(name, "refs/heads/"), true
+	}
 	for _, f := range [...]string{"-b", "-B", "-c", "-C", "--orphan", "--create", "--force-create"} {
 		v.line.eachOptionWord(f, func(w script.Word) { name, _ = w.Text(); changed = true })
 	}

@@ -193,6 +193,14 @@ func TestGoldenKinds(t *testing.T) {
 			s := watch(t, 100, 40, src, nil)
 			s.open()
 			s.golden(name + "-100x40")
+			if name == "evil" { // the size that most have: what is hidden is said, and the rest can be scrolled to
+				s := watch(t, 80, 24, src, nil)
+				s.open()
+				s.golden(name + "-80x24")
+				if len(s.scr.odd) > 0 {
+					t.Errorf("sequences the emulator does not know: %q", s.scr.odd)
+				}
+			}
 		})
 	}
 }

@@ -50,7 +50,7 @@ func substituted(ws []Word) []int {
 	var out []int
 	for _, w := range ws {
 		for _, p := range w.Parts {
-			if p.Kind == Output && p.from > 0 && strings.HasPrefix(p.Name, "<(") {
+			if p.from > 0 && p.substPath() {
 				out = appendNew(out, []int{p.from - 1})
 			}
 		}

@@ -71,7 +71,7 @@ func (a *analyzer) interpreter(k *call, i int, name, lang string) {
 // interpFile follows a script: what the text wrote to it, or what a process
 // substitution gives.
 func (a *analyzer) interpFile(k *call, w Word, run func(Word, string)) {
-	if len(w.Parts) == 1 && w.Parts[0].Kind == Output && strings.HasPrefix(w.Parts[0].Name, "<(") {
+	if len(w.Parts) == 1 && w.Parts[0].substPath() {
 		if c := w.Parts[0].content; c != nil {
 			run(*c, "the code")
 		}

@@ -235,7 +235,7 @@ func (a *analyzer) child(k *call) *state {
 func (a *analyzer) codeWord(w Word, d Dialect, st *state, c *ctx, what string) {
 	if len(w.Parts) == 1 {
 		switch p := w.Parts[0]; {
-		case p.Kind == Output && p.content != nil && strings.HasPrefix(p.Name, "<("):
+		case p.content != nil && p.substPath():
 			a.codeWord(*p.content, d, st, c, what)
 			return
 		case p.Kind == Output:
@@ -402,7 +402,7 @@ func (a *analyzer) runFile(w Word, k *call, c *ctx, d Dialect, st *state) {
 	if len(w.Parts) == 0 {
 		return
 	}
-	if p := w.Parts[0]; len(w.Parts) == 1 && p.Kind == Output && (strings.HasPrefix(p.Name, "<(") || strings.HasPrefix(p.Name, "=(")) {
+	if p := w.Parts[0]; len(w.Parts) == 1 && p.substPath() {
 		a.codeWord(w, d, st, c, "the code")
 		return
 	}

@@ -156,6 +156,12 @@ func (a *analyzer) procSubst(p *syntax.ProcSubst, st *state, c *ctx) Part {
 	return part
 }
 
+// substPath reports whether p is a path from which a command's output is read:
+// <(cmd), and zsh's =(cmd).
+func (p Part) substPath() bool {
+	return p.Kind == Output && (strings.HasPrefix(p.Name, "<(") || strings.HasPrefix(p.Name, "=("))
+}
+
 func parseDocument(text string, d Dialect) (w *syntax.Word, err error) {
 	if tooManyOpeners(text) {
 		return nil, fmt.Errorf("too many brackets")

@@ -297,7 +297,7 @@ func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 	}
 	if s.Last {
 		if i, ok := newest(items); !ok {
-			c.errs = append(c.errs, errors.New("the trash holds nothing that could be meant"))
+			c.errs = append(c.errs, errors.New("there is no last rm in the trash; to see what it holds: safeshell trash list"))
 		} else {
 			for j := range items {
 				if j == i || items[j].Group != "" && items[j].Group == items[i].Group {
