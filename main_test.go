@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,38 +19,13 @@ import (
 	"safeshell/permit/ts/denotest"
 
 	"safeshell/permit"
+	"safeshell/program/testbinary"
 )
 
 // binary is the real program, built once as `make build` does.
 var binary string
 
-func TestMain(m *testing.M) {
-	os.Exit(runTests(m))
-}
-
-func runTests(m *testing.M) int {
-	binary = os.Getenv("SAFESHELL_TEST_BINARY")
-	if binary == "" {
-		dir, err := os.MkdirTemp("", "safeshell-bin")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "safeshell")
-		flags := "-X safeshell/cli.Version=test"
-		if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
-			flags += " -E safeshell/shims.entry"
-		}
-		build := exec.Command("go", "build", "-ldflags", flags, "-o", binary, ".")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "building the binary under test: %v\n%s", err, out)
-			return 1
-		}
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(testbinary.Run(m, &binary)) }
 
 // helpers are commands that scenarios guard.
 var helpers = map[string]string{

@@ -4,47 +4,23 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"safeshell/program/testbinary"
 )
 
 // binary is the real program.
 var binary string
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		if binary = os.Getenv("SAFESHELL_TEST_BINARY"); binary != "" {
-			return m.Run()
-		}
-		dir, err := os.MkdirTemp("", "safeshell-mcp")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "safeshell")
-		flags := "-X safeshell/cli.Version=test"
-		if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
-			flags += " -E safeshell/shims.entry"
-		}
-		build := exec.Command("go", "build", "-ldflags", flags, "-o", binary, "safeshell")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "building the binary under test: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(testbinary.Run(m, &binary)) }
 
 // world is a scratch home, project and PATH.
 type world struct {

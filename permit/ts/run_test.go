@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,35 +14,12 @@ import (
 
 	"safeshell/permit/ts"
 	"safeshell/permit/ts/denotest"
+	"safeshell/program/testbinary"
 )
 
 var binary string
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		if binary = os.Getenv("SAFESHELL_TEST_BINARY"); binary != "" {
-			return m.Run()
-		}
-		dir, err := os.MkdirTemp("", "safeshell-ts")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		binary = filepath.Join(dir, "safeshell")
-		flags := "-X safeshell/cli.Version=test"
-		if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" {
-			flags += " -E safeshell/shims.entry"
-		}
-		build := exec.Command("go", "build", "-ldflags", flags, "-o", binary, "safeshell")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "building the binary under test: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { os.Exit(testbinary.Run(m, &binary)) }
 
 // world is a scratch home and project, with the real Deno in PATH.
 type world struct {
