@@ -46,7 +46,7 @@ var attempts = []struct {
 	{name: "watch on a terminal made for it", script: `(sleep 2; printf 1; sleep 2) | timeout 6 env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID script -qec "safeshell watch" /dev/null; true`, stopped: "self-protection-answer"},
 	{name: "trust", script: `script -qec "safeshell trust ." /dev/null </dev/null`, stopped: "self-protection-answer"},
 	{name: "an answer without its nonce", script: forge + `answer $ID 00 $sha > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; true`},
-	{name: "an answer to another record", script: forge + `answer $ID $nonce ${sha%?}0 > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; true`},
+	{name: "an answer to another record", script: forge + `case $sha in *0) sha=${sha%?}1 ;; *) sha=${sha%?}0 ;; esac; answer $ID $nonce $sha > $S/tmp/d; ln $S/tmp/d $S/req/$ID/decision; true`},
 	{name: "an answer as a symbolic link", script: forge + `answer $ID $nonce $sha > $P/d; ln -s $P/d $S/req/$ID/decision; true`},
 	{name: "an answer with further names", script: forge + `answer $ID $nonce $sha > $P/d; ln $P/d $P/e; ln $P/d $P/f; ln $P/d $S/req/$ID/decision; true`},
 	{name: "an answer that others may read", script: forge + `umask 0; answer $ID $nonce $sha > $P/d; chmod 644 $P/d; ln $P/d $S/req/$ID/decision; true`},
