@@ -22,7 +22,7 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 		b.WriteString("# bash completion for safeshell: source it, or put it into a completions directory\n_safeshell() {\n  local cur=${COMP_WORDS[COMP_CWORD]} path w i\n  path=\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    w=${COMP_WORDS[i]}\n    case $w in -*) continue ;; esac\n    case \"$path $w\" in\n")
 		for _, p := range paths(words) {
 			if p != "" {
-				fmt.Fprintf(&b, "      %s) path=%s ;;\n", shellWord(joined(p)), shellWord(p))
+				fmt.Fprintf(&b, "      %s) path=\"%s\" ;;\n", shellWord(joined(p)), p)
 			}
 		}
 		b.WriteString("      *) ;;\n    esac\n  done\n  case $path in\n")
