@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"path"
 	"strings"
 
 	"safeshell/script"
@@ -13,24 +14,42 @@ func (v *view) findAccess() {
 	}
 	start := v.findStarts()
 	v.optionWords(func(w script.Word) { v.touch(accEmpty, w, false) }, "-fprint", "-fprint0", "-fls", "-fprintf")
-	kind := accDelete
+	kind, acts := accDelete, func(s string) bool { return s == "-delete" }
 	switch {
 	case l.flag("-delete"):
-		if l.flag("-empty") && !l.flag("-o") && !l.flag("-or") {
-			return // nothing is lost
-		}
 	case v.findRuns():
-		kind = accVia
+		kind, acts = accVia, findRunner
 	default:
 		return
 	}
-	narrow, narrowed := v.findName()
-	for _, w := range start {
-		if narrowed {
-			w = found(w, narrow)
-		}
+	reached, ok := v.findFiles(acts)
+	if !ok {
+		reached = findSet{any: true}
+	}
+	if reached.none || kind == accDelete && reached.empty {
+		return // nothing is lost
+	}
+	for _, w := range v.foundIn(start, reached) {
 		v.touch(kind, w, true)
 	}
+}
+
+// foundIn is what find gives for its starting points.
+func (v *view) foundIn(start []script.Word, set findSet) []script.Word {
+	if set.any {
+		return start
+	}
+	var out []script.Word
+	for _, w := range start {
+		own, known := w.Text()
+		for _, name := range set.names {
+			if fits, err := path.Match(name, baseName(own)); known && (fits || err != nil) {
+				out = append(out, w) // the starting point itself
+			}
+			out = append(out, found(w, name))
+		}
+	}
+	return out
 }
 
 // found is what find gives for a starting point and a -name pattern.
@@ -40,21 +59,10 @@ func found(start script.Word, name string) script.Word {
 		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: name})}
 }
 
-func (v *view) hasOperand(s string) bool {
-	found := false
-	v.line.operands(0, func(i int) bool {
-		t, _ := v.line.words[i].Text()
-		found = found || t == s
-		return !found
-	})
-	return found
-}
-
 // findRuns says that find runs a program that deletes what it is given.
 func (v *view) findRuns() bool {
 	for i, w := range v.line.words {
-		switch s, _ := w.Text(); s {
-		case "-exec", "-execdir", "-ok", "-okdir":
+		if s, _ := w.Text(); findRunner(s) {
 			if i+1 < len(v.line.words) {
 				s, _ := v.line.words[i+1].Text()
 				switch baseName(s) {
@@ -67,32 +75,42 @@ func (v *view) findRuns() bool {
 	return false
 }
 
-// findStarts are the starting points: operands before the expression.
-func (v *view) findStarts() []script.Word {
-	var out []script.Word
-	for i := 1; i < len(v.line.words); i++ {
+func findRunner(s string) bool {
+	return s == "-exec" || s == "-execdir" || s == "-ok" || s == "-okdir"
+}
+
+// findExprStart is where the expression begins, after options and starting
+// points.
+func (v *view) findExprStart() int {
+	i := 1
+	for ; i < len(v.line.words); i++ {
 		s, _ := leading(v.line.words[i])
-		if s == "-L" || s == "-H" || s == "-P" || strings.HasPrefix(s, "-O") {
+		if v.findOption(s) {
 			continue
 		}
 		if v.line.kinds[i] != argOperand || s == "(" || s == "!" {
 			break
 		}
-		out = append(out, v.line.words[i])
+	}
+	return i
+}
+
+func (v *view) findOption(s string) bool {
+	return s == "-L" || s == "-H" || s == "-P" || strings.HasPrefix(s, "-O")
+}
+
+// findStarts are the starting points: operands before the expression.
+func (v *view) findStarts() []script.Word {
+	var out []script.Word
+	for _, w := range v.line.words[1:v.findExprStart()] {
+		if s, _ := leading(w); !v.findOption(s) {
+			out = append(out, w)
+		}
 	}
 	if out == nil {
 		out = []script.Word{script.Lit(".")}
 	}
 	return out
-}
-
-// findName is the pattern that narrows what find finds: find . -name '*.pyc'.
-func (v *view) findName() (pattern string, ok bool) {
-	l := &v.line
-	var name script.Word
-	v.optionWords(func(w script.Word) { name = w }, "-name", "-iname")
-	pattern, known := name.Text()
-	return pattern, len(name.Parts) > 0 && known && !l.flag("-o") && !l.flag("-or") && !l.flag("-not") && !v.hasOperand("!")
 }
 
 // fromFind returns what {} stands for in a command that find runs.
@@ -119,16 +137,22 @@ func (v *view) fromFind(w script.Word) []script.Word {
 		if f.line.name != "find" {
 			continue
 		}
-		name, narrowed := f.findName()
-		if !narrowed {
-			name = "*"
+		acts := findRunner
+		if xargs {
+			acts = func(s string) bool { return s == "-print" || s == "-print0" }
+		}
+		reached, known := f.findFiles(acts)
+		if !known || reached.any || reached.none {
+			reached = findSet{names: []string{"*"}}
 		}
 		var out []script.Word
 		for _, s := range f.findStarts() {
 			if d, ok := s.Text(); ok && d != "" && d[0] != '/' && f.dir != "" {
 				s = script.Lit(f.dir + "/" + d)
 			}
-			out = append(out, found(s, name))
+			for _, name := range reached.names {
+				out = append(out, found(s, name))
+			}
 		}
 		return out
 	}
