@@ -16,7 +16,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint cover fuzz builds bench bench-compare chaos clean tools clients landlock
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock
 
 all: build
 
@@ -53,7 +53,7 @@ demo: tools build
 
 test: tools build
 	$(GO) vet ./...
-	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test ./...
+	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test $(TESTFLAGS) ./...
 
 # The hooks against the real agents: installs those with npm into CLIENTS (once;
 # remove the directory to update them) and drives them with a fake model. Needs
@@ -87,10 +87,14 @@ lint: build
 landlock:
 	./permit/landlocktest/run.sh
 
-# Every package once more under the race detector and with statement coverage;
-# fails below the limit for what guards files and answers.
-cover: tools build
-	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) ./.ci/cover
+# make test with statement coverage; fails below the limit for what guards files
+# and answers.
+cover:
+	@./.ci/cover
+
+# Every package once more, in short, under the race detector.
+race: tools build
+	SAFESHELL_TEST_BINARY=$(abspath $(BIN)) ./.ci/race
 
 # Each fuzz target for FUZZTIME; FUZZ=regexp picks some. Findings stay as seeds.
 FUZZTIME ?= 4s
