@@ -5,7 +5,8 @@
 # nothing is stopped. Prints one line for each project and way; fails when
 # anything differs. Everything happens below one scratch directory with a scratch
 # HOME; what cannot be fetched here is named and left out.
-# Usage: bench/builds.sh /path/to/safeshell [PROJECT...]; KEEP=1 leaves the logs.
+# Usage: bench/builds.sh /path/to/safeshell [PROJECT...]; KEEP=1 leaves the logs,
+# ROUNDS=3 builds each way so often, in turns, and gives the medians of the times.
 # shellcheck disable=SC2034,SC2016,SC2317 # steps are text, functions are called by name
 set -euo pipefail
 
@@ -16,7 +17,7 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/safeshell-builds.XXXXXX")
 echo "builds: in $top"
 mkdir -p "$top"/{src,log,home}
 tools=$PATH
-failed=0 done=0
+failed=0 done=0 rounds=${ROUNDS:-1}
 skip() { printf 'builds: skipped: %s\n' "$*"; }
 
 # --- the projects: fetch_NAME puts the source into $top/src/NAME and says which
@@ -129,10 +130,10 @@ way() { # PROJECT WAY
   # The time that counts is that of the processors: the clock's depends on who
   # else is at work.
   { TIMEFORMAT='%U %S' && time { (cd "$dir" && setsid -w env -i "${vars[@]}" timeout 3600 "${run[@]}" "${!steps}") </dev/null >"$log" 2>&1; }; } 2>"$log.cpu" || code=$?
-  awk '{ printf "%d\n", ($1 + $2) * 1000 }' "$log.cpu" >"$log.cpums"
+  awk '{ printf "%d\n", ($1 + $2) * 1000 }' "$log.cpu" >>"$log.cpums"
   t1=$(date +%s%N)
   echo "$code" >"$log.code"
-  echo $(((t1 - t0) / 1000000)) >"$log.ms"
+  echo $(((t1 - t0) / 1000000)) >>"$log.ms"
   local pick=${p}_summary
   grep -E "${!pick}" "$log" | sed -E 's/[0-9.]+ ?m?s( |$)/T\1/g; s/\(cached\)//' | sort >"$log.summary" || true
   # Which files are there, of which kind and mode.
@@ -140,19 +141,22 @@ way() { # PROJECT WAY
     LC_ALL=C sort >"$log.files"
 }
 
-compare() { # PROJECT WAY VERSION
+median() { sort -n "$1" | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'; }
+
+compare() { # PROJECT WAY
   local p=$1 w=$2 log=$top/log/$1.$2 plain=$top/log/$1.plain ok=same part stopped=0 calls=0 ms pms cpu pcpu
   for part in code summary files; do
-    cmp -s "$plain.$part" "$log.$part" || { ok=DIFFERENT; diff "$plain.$part" "$log.$part" | head -n 20 | sed "s/^/builds: $p $w $part: /"; }
+    cmp -s "$plain.$part" "$log.$part" || { ok=DIFFERENT; { diff "$plain.$part" "$log.$part" || true; } | sed "20q; s/^/builds: $p $w $part: /" || true; }
   done
   if [ "$w" != plain ]; then
     calls=$(wc -l <"$log.journal")
     stopped=$(grep -cE '"action":"(deny|require_approval|asked)"|"kind":"request"' "$log.journal" || true)
-    [ "$stopped" -eq 0 ] || { ok=STOPPED; grep -E '"action":"(deny|require_approval|asked)"|"kind":"request"' "$log.journal" | head -n 5; }
-    ! grep -q '\[SafeShell\]' "$log" || { ok=SPOKE; grep -A3 '\[SafeShell\]' "$log" | head -n 12; }
+    [ "$stopped" -eq 0 ] || { ok=STOPPED; sed -nE '/"action":"(deny|require_approval|asked)"|"kind":"request"/p' "$log.journal" | sed 5q || true; }
+    ! grep -q '\[SafeShell\]' "$log" || { ok=SPOKE; grep -A3 '\[SafeShell\]' "$log" | sed 12q || true; }
   fi
   [ "$ok" = same ] || failed=1
-  ms=$(cat "$log.ms") pms=$(cat "$plain.ms") cpu=$(cat "$log.cpums") pcpu=$(cat "$plain.cpums")
+  [ "$round" -eq "$rounds" ] || return 0
+  ms=$(median "$log.ms") pms=$(median "$plain.ms") cpu=$(median "$log.cpums") pcpu=$(median "$plain.cpums")
   printf 'builds: %-7s %-7s exit %s, %s lines of results, %s files, %s guarded commands in the journal, %d.%01d s (%+d %%), %d.%01d s of processor (%+d %%): %s\n' \
     "$p" "$w" "$(cat "$log.code")" "$(wc -l <"$log.summary")" "$(wc -l <"$log.files")" "$calls" $((ms / 1000)) $((ms % 1000 / 100)) $(((ms - pms) * 100 / (pms + 1))) \
     $((cpu / 1000)) $((cpu % 1000 / 100)) $(((cpu - pcpu) * 100 / (pcpu + 1))) "$ok"
@@ -167,11 +171,13 @@ for p; do
     continue
   fi
   echo "builds: $p: $version"
-  for w in plain person agent; do
-    rm -f "$journal"
-    way "$p" "$w"
-    cp "$journal" "$top/log/$p.$w.journal" 2>/dev/null || : >"$top/log/$p.$w.journal"
-    compare "$p" "$w"
+  for ((round = 1; round <= rounds; round++)); do
+    for w in plain person agent; do
+      rm -f "$journal"
+      way "$p" "$w"
+      cp "$journal" "$top/log/$p.$w.journal" 2>/dev/null || : >"$top/log/$p.$w.journal"
+      compare "$p" "$w"
+    done
   done
   [ "$(cat "$top/log/$p.plain.code")" -eq 0 ] || { echo "builds: $p fails without safeshell, too:"; tail -n 5 "$top/log/$p.plain"; failed=1; }
   done=$((done + 1))
