@@ -53,6 +53,9 @@ func wantBlocked(t *testing.T, agent string, r reply) {
 // of the agent that the command line names.
 func TestHostileInput(t *testing.T) {
 	for _, a := range hooked() {
+		if testing.Short() && a.Name != "claude-code" && a.Name != "cline" {
+			continue
+		}
 		good := strings.TrimSpace(goldenEvent(t, a.Name, "deny"))
 		cmd := `rm -rf /`
 		cases := map[string]string{
@@ -91,6 +94,9 @@ func TestHostileInput(t *testing.T) {
 // TestLargeEvents: one megabyte is ordinary, more than 16 MiB is refused.
 func TestLargeEvents(t *testing.T) {
 	for _, a := range hooked() {
+		if testing.Short() && a.Name != "claude-code" && a.Name != "cline" {
+			continue
+		}
 		good := strings.TrimSpace(goldenEvent(t, a.Name, "allow"))
 		long := "echo " + strings.Repeat("é'x", 350_000)
 		event := strings.ReplaceAll(good, "npm test", long)
