@@ -199,6 +199,7 @@ func explain(a *app, line, dir string, v gate.Verdict) error {
 	p("  instead:  ", v.Suggest)
 	p("  becomes:  ", v.Line)
 	p("  in:       ", dir)
+	p("  look out: ", strings.Join(spool.LookOut(nil, line, dir), "; "))
 	for _, j := range v.Commands {
 		words := make([]string, 0, len(j.Command.Argv))
 		for _, w := range j.Command.Argv {

@@ -239,7 +239,7 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 			return v
 		}
 		if req.ViaAgent {
-			v.Kind, v.Text = AskAgent, askText(v.Message, v.Rule, v.Suggest)
+			v.Kind, v.Text = AskAgent, askText(req, v.Message, v.Rule, v.Suggest)
 			g.journal(req, entry{action: "agent-asks", decision: d, rule: v.Rule, reason: v.Message, start: start})
 			return v
 		}

@@ -366,4 +366,7 @@ func TestMessagesAreVisible(t *testing.T) {
 			t.Errorf("%q", s)
 		}
 	}
+	if got := askText(Request{Line: "\u0441url x"}, "why", "r", "ls"); got != "[SafeShell] APPROVAL REQUIRED\nReason: why\nRule: r\nLook out: letters that look like others: \u0441 (U+0441)\nInstead: ls\n" {
+		t.Errorf("%q", got)
+	}
 }

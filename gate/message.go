@@ -76,8 +76,17 @@ func cannotAskText(why, reason, rule string) string {
 		"\nThis command needs the user's approval, but the request could not be made: " + spool.Visible(why) + ". It has not run.\nTell the user: run `safeshell doctor`.\nDo not attempt to work around this restriction.\n"
 }
 
-func askText(reason, rule, suggest string) string {
-	return head("APPROVAL REQUIRED", reason, rule) + instead(suggest)
+func askText(req Request, reason, rule, suggest string) string {
+	return head("APPROVAL REQUIRED", reason, rule) + lookOut(req) + instead(suggest)
+}
+
+// lookOut is the line for a person who decides by what they read.
+func lookOut(req Request) string {
+	out := spool.LookOut(nil, append([]string{req.Line, req.Dir}, req.Argv...)...)
+	if len(out) == 0 {
+		return ""
+	}
+	return "Look out: " + strings.Join(out, "; ") + "\n"
 }
 
 // editHint tells how a rules file is mended while it stops every guarded

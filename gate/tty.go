@@ -57,7 +57,7 @@ func AskTerminal(ctx context.Context, t *os.File, question, always string, limit
 func (g *Gate) askHere(ctx context.Context, t *os.File, req Request, v Verdict) spool.Decision {
 	dec := spool.Decision{Verdict: spool.Denied, By: spool.ByTTY, At: g.env.Now()}
 	question := head("APPROVAL REQUIRED", v.Message, v.Rule) +
-		fmt.Sprintf("Command: %s\nDirectory: %s\n%s\n", spool.Visible(spool.Mask(displayOf(req))), spool.Visible(req.Dir), instead(v.Suggest))
+		fmt.Sprintf("Command: %s\nDirectory: %s\n%s%s\n", spool.Visible(spool.Mask(displayOf(req))), spool.Visible(req.Dir), lookOut(req), instead(v.Suggest))
 	var err error
 	switch dec.Choice, err = AskTerminal(ctx, t, question, "", g.Config().Approval.Timeout); {
 	case err != nil:

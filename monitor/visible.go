@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -170,85 +169,6 @@ func (c charset) words(argv []string) []string {
 		out[i] = c.word(a)
 	}
 	return out
-}
-
-// lookOut says in words what in the given texts could deceive a reader
-// although it is made visible: hidden characters, letters of one alphabet that
-// pass for another's, and right-to-left letters, which some terminals put in
-// another order. Newlines and tabs do not count. It is empty for a plain text.
-func (c charset) lookOut(texts ...string) []string {
-	var hidden, alike, rtl []rune
-	count := 0
-	add := func(set *[]rune, r rune) {
-		if !slices.Contains(*set, r) {
-			*set = append(*set, r)
-		}
-	}
-	for _, s := range texts {
-		latin, other := false, []rune(nil)
-		flush := func() {
-			if latin {
-				for _, r := range other {
-					add(&alike, r)
-				}
-			}
-			latin, other = false, nil
-		}
-		for i := 0; i < len(s); {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			i += n
-			switch {
-			case r == '\n' || r == '\t':
-			case r == utf8.RuneError && n == 1, !charset{}.drawn(r):
-				count++
-				add(&hidden, r)
-				continue // a hidden character does not end the word it hides in
-			case r >= 0xFF01 && r <= 0xFF5E, unicode.Is(unicode.Cherokee, r) || unicode.Is(unicode.Lisu, r):
-				add(&alike, r) // full-width forms of ASCII, letters shaped like capitals
-			case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
-				add(&rtl, r)
-			case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian):
-				other = append(other, r)
-				continue
-			case unicode.Is(unicode.Latin, r):
-				latin = true
-				continue
-			}
-			flush()
-		}
-		flush()
-	}
-	var out []string
-	if count > 0 {
-		out = append(out, fmt.Sprintf("%s made visible: %s", number(count, "hidden character"), c.names(hidden, false)))
-	}
-	if len(alike) > 0 {
-		out = append(out, "letters that look like others: "+c.names(alike, true))
-	}
-	if len(rtl) > 0 {
-		out = append(out, "right-to-left letters: your terminal may show them in another order")
-	}
-	return out
-}
-
-// names lists up to five characters by code point, with themselves if shown.
-func (c charset) names(set []rune, shown bool) string {
-	var parts []string
-	for i, r := range set {
-		if i == 5 {
-			parts = append(parts, fmt.Sprintf("and %d more", len(set)-i))
-			break
-		}
-		switch {
-		case r == utf8.RuneError:
-			parts = append(parts, "bytes that are not UTF-8")
-		case shown && c.drawn(r):
-			parts = append(parts, fmt.Sprintf("%c (U+%04X)", r, r))
-		default:
-			parts = append(parts, fmt.Sprintf("U+%04X", r))
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // number writes n things: "1 hidden character", "3 hidden characters".

@@ -108,24 +108,6 @@ func TestWordsAreReadBackByBash(t *testing.T) {
 	}
 }
 
-func TestLookOut(t *testing.T) {
-	for in, want := range map[string]string{
-		"rm -rf x\n\ty":    "",
-		"Привет мир":       "",
-		"p\u0430ypal":      "letters that look like others: а (U+0430)",
-		"a\u202eb":         "1 hidden character made visible: U+202E",
-		"\x1b\x1b\u200b":   "3 hidden characters made visible: U+001B, U+200B",
-		"\xff":             "1 hidden character made visible: bytes that are not UTF-8",
-		"\uff52\uff4d":     "letters that look like others: ｒ (U+FF52), ｍ (U+FF4D)",
-		"p\u200b\u0430y":   "1 hidden character made visible: U+200B; letters that look like others: а (U+0430)",
-		"rm \u05d0/\u05d1": "right-to-left letters: your terminal may show them in another order",
-	} {
-		if got := strings.Join(charset{}.lookOut(in), "; "); got != want {
-			t.Errorf("lookOut(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestCharsetOf(t *testing.T) {
 	for _, c := range []struct {
 		kv    []string
