@@ -11,7 +11,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/trash/faulttest"
 )
+
+func TestMain(m *testing.M) {
+	faulttest.Begin()
+	os.Exit(m.Run())
+}
 
 // testBinary is the real program, as `make build` makes it.
 func testBinary(t *testing.T) string {
@@ -48,7 +55,7 @@ func TestShort(t *testing.T) {
 		tty.Close()
 	}
 	noCommandLine := err == nil // safeshell lets nobody answer who shares a terminal with the asking command
-	for _, row := range []row{approvalRow, spoolGoneRow, crowdRow, rateRow, waitingRow} {
+	for _, row := range []row{approvalRow, spoolGoneRow, crowdRow, rateRow, waitingRow, trashProgramRow} {
 		t.Run(row.name, func(t *testing.T) {
 			r := newRun(t, row)
 			r.duration, r.short = 2*time.Second, true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +184,47 @@ func TestSelect(t *testing.T) {
 	got, _ := Select(items, Selection{Names: []string{"x"}}, now)
 	if b, _ := os.ReadFile(got[0].DataPath()); string(b) != "2" {
 		t.Error("not the newest x")
+	}
+}
+
+// TestSelectUnread: where an information file could not be read for a moment,
+// nothing is taken for the newest that may not be it.
+func TestSelectUnread(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "f=1", "g=1")
+	e.Now = at("2020-01-01T00:00:00")
+	put(t, e, "f", "g")
+	build(t, e.Dir, "f=2")
+	e.Now = at("2020-01-03T00:00:00")
+	put(t, e, "f")
+	items := list(t, e)
+	newest := slices.IndexFunc(items, func(it Item) bool { return it.Deleted.Day() == 3 })
+	old := items[newest]
+	items[newest] = Item{ID: old.ID, Name: old.Name, TrashDir: old.TrashDir, Size: -1, Problem: "bad information file: Input/output error", unread: unix.EIO}
+	now := at("2020-01-03T12:00:00")()
+	for i, c := range []struct {
+		s    Selection
+		want int
+		errs int
+	}{
+		{Selection{Last: true}, 0, 1},
+		{Selection{Names: []string{"f"}}, 0, 1},
+		{Selection{Paths: []string{e.Dir + "/f"}}, 0, 1},
+		{Selection{Under: []string{e.Dir}}, 2, 1},
+		{Selection{Groups: []string{items[len(items)-1].Group}}, 2, 1},
+		{Selection{Older: 24 * time.Hour}, 2, 1},
+		{Selection{IDs: []string{old.ID}}, 1, 0},
+		{Selection{All: true}, 3, 0},
+	} {
+		got, errs := Select(items, c.s, now)
+		if len(got) != c.want || len(errs) != c.errs {
+			t.Errorf("%d: %d items, %v", i, len(got), errs)
+		}
+		for _, err := range errs {
+			if !strings.Contains(err.Error(), "is not known whether "+old.Name+",") || !strings.Contains(err.Error(), "Input/output error") {
+				t.Error(err)
+			}
+		}
 	}
 }
 
