@@ -146,10 +146,16 @@ func (w *trashWorld) thenRestore(say func(string, ...any)) error {
 		if err := os.RemoveAll(top); err != nil {
 			return err
 		}
-		for _, it := range items {
-			if it.Path == top && maps.Equal(faulttest.Picture(it.DataPath(), top), was) {
+		whole := slices.IndexFunc(items, func(it trash.Item) bool {
+			return it.Path == top && maps.Equal(faulttest.Picture(it.DataPath(), top), was)
+		})
+		if whole >= 0 {
+			ids = append(ids, items[whole].ID)
+			continue
+		}
+		for _, it := range items { // taken piece by piece
+			if faulttest.Within(it.Path, top) {
 				ids = append(ids, it.ID)
-				break
 			}
 		}
 	}

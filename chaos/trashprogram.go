@@ -118,9 +118,13 @@ func (r *run) trashCase(c trashCase, rnd *rand.Rand) error {
 	if err != nil || w.work == "" {
 		return err
 	}
-	// Twice: the first makes what stays (the trash, the journal).
+	// Twice: the first makes what stays (the journal).
 	var calls []faulttest.Call
-	for range 2 {
+	rounds := 2
+	if r.short {
+		rounds = 1
+	}
+	for range rounds {
 		calls = nil
 		if err := w.reset(); err != nil {
 			return err
@@ -171,7 +175,9 @@ func (r *run) trashCase(c trashCase, rnd *rand.Rand) error {
 		tried++
 		if len(bad) > 0 {
 			wrong++
-			r.violate("%s: %v, %s: exit %d, said %q: %s", c.name, at, fault, res.Code, res.Stdout+res.Stderr, strings.Join(bad, "; "))
+			slices.Sort(bad)
+			text := fmt.Sprintf("%s: %v, %s: exit %d, said %q: %s", c.name, at, fault, res.Code, res.Stdout+res.Stderr, strings.Join(slices.Compact(bad), "; "))
+			r.violate("%s", strings.NewReplacer(filepath.Dir(w.work)+"/", "", w.dir+"/", "").Replace(text))
 		}
 	}
 	return nil
@@ -196,7 +202,7 @@ func (w *trashWorld) points(calls []faulttest.Call, rnd *rand.Rand) (out []point
 	}
 	for i, ps := range [][]point{kills, fails, own} {
 		rnd.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
-		if most := []int{3, 2, 1}[i]; w.r.short && len(ps) > most {
+		if most := []int{2, 2, 1}[i]; w.r.short && len(ps) > most {
 			ps = ps[:most]
 		}
 		out = append(out, ps...)

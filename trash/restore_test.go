@@ -318,6 +318,7 @@ func TestTopDirTrash(t *testing.T) {
 	for name, path := range map[string]string{
 		"abs": e.Dir + "/victim2", "up": "../victim2", "encoded": "%2e%2e/victim2", "through": "link/x", "deep": "in/../../victim2", "new": "link/new/x",
 		"fine": "in/fine", "inner": "inner/y", "fresh": "fresh/dir/z", "itself": ".", "over": "link/../victim",
+		"slash": "in%2f..%2F..%2Fvictim2", "twice": "%252e%252e/victim2", "newline": "in/%0Avictim2%0D", "second": "in/second\nPath=../victim2", "broken": "in/%zz", "nul": "in/%00",
 	} {
 		write(t, filepath.Join(dir, "info", name+".trashinfo"), "[Trash Info]\nPath="+path+"\nDeletionDate=2020-01-01T00:00:00\n")
 		write(t, filepath.Join(dir, "files", name), name)
@@ -325,17 +326,17 @@ func TestTopDirTrash(t *testing.T) {
 	e.MountInfo = filepath.Join(e.Home, "mountinfo")
 	write(t, e.MountInfo, "25 1 8:1 / "+top+" rw - ext4 /dev/x rw\n26 1 8:1 / "+top+" rw - ext4 /dev/x rw\nrubbish\n")
 	items, errs := List(e)
-	if len(items) != 11 || len(errs) != 0 {
+	if len(items) != 17 || len(errs) != 0 {
 		t.Fatalf("%d items, %v", len(items), errs)
 	}
 	outs := Restore(e, items, RestoreOptions{Parents: true, Overwrite: true})
 	for _, o := range outs {
-		ok := o.Item.Name == "fine" || o.Item.Name == "inner" || o.Item.Name == "fresh"
+		ok := slices.Contains([]string{"fine", "inner", "fresh", "twice", "newline", "second"}, o.Item.Name)
 		if (o.Err == nil) != ok {
 			t.Errorf("%s: %v", o.Item.Name, o.Err)
 		}
 	}
-	for _, p := range []string{"in/fine", "real/y", "fresh/dir/z"} {
+	for _, p := range []string{"in/fine", "real/y", "fresh/dir/z", "%2e%2e/victim2", "in/\nvictim2\r", "in/second"} {
 		if !there(filepath.Join(top, p)) {
 			t.Errorf("%s is not back", p)
 		}
