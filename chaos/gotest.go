@@ -45,6 +45,15 @@ var trashFaultsRow = row{
 	},
 }
 
+var trashLoadRow = row{
+	name: "trash-load",
+	what: "one name put by many at once; a huge tree put, restored and purged",
+	run: func(r *run) error {
+		return r.goTest(`(?m)^load: (.*?): (\d+) tried`, "_test.go", nil,
+			"./trash", "-run", "^(TestParallelPutsOfOneName|TestHugeTree)$", "-trash.full")
+	},
+}
+
 // goTest runs tests of this module. counts finds a name and a number in their
 // output; a line of a failed test that holds bad is a violation.
 func (r *run) goTest(counts, bad string, env []string, args ...string) error {

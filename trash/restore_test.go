@@ -112,6 +112,53 @@ func TestRestoreParentsThatAreReadOnly(t *testing.T) {
 	unlockTree(e.Dir)
 }
 
+// TestPermissionReadOnlyParent: what is in a directory that may not be written
+// stays, though rm empties a directory in it; into one nothing is restored. All
+// of it comes back once that is possible.
+func TestPermissionReadOnlyParent(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("needs a user whom permissions bind; TestAsUser runs it")
+	}
+	e, _, errw := scratchEnv(t)
+	build(t, e.Dir, "q/f=1", "q/d/a=2", "q/d/s/b=3")
+	q := filepath.Join(e.Dir, "q")
+	before := tree(t, q)
+	chmod := func(m os.FileMode) {
+		t.Helper()
+		if err := os.Chmod(q, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chmod(0o555)
+	r := Put(e, Config{}, "rm", []string{"-r", "q/f", "q/d"}, "")
+	if r.Code != 1 || len(r.Moved) != 2 || !there(filepath.Join(q, "f")) || errw.String() != "rm: cannot remove 'q/f': Permission denied\nrm: cannot remove 'q/d': Permission denied\n" {
+		t.Error(r, errw.String())
+	}
+	if _, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{}); len(errs) != 0 {
+		t.Error(errs)
+	}
+	if after := tree(t, q); strings.Replace(after, ". dr-xr-xr-x", ". drwxr-xr-x", 1) != before {
+		t.Fatalf("before\n%safter\n%s", before, after)
+	}
+	chmod(0o755)
+	put(t, e, "-r", "q/f", "q/d")
+	chmod(0o555)
+	_, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{})
+	if len(errs) != 2 || !strings.Contains(fmt.Sprint(errs), "Permission denied") {
+		t.Error(errs)
+	}
+	if items := list(t, e); len(items) != 2 {
+		t.Errorf("%+v", items)
+	}
+	chmod(0o755)
+	if _, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{}); len(errs) != 0 {
+		t.Error(errs)
+	}
+	if after := tree(t, q); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+}
+
 func TestRestoreTo(t *testing.T) {
 	e, _, _ := scratchEnv(t)
 	build(t, e.Dir, "a/f=1", "b/f=2", "out/")
