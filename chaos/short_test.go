@@ -78,6 +78,21 @@ func TestShort(t *testing.T) {
 	}
 }
 
+// A row that is a go test counts what that test says that it tried.
+func TestRowOfATest(t *testing.T) {
+	r := &run{ctx: t.Context(), row: trashFaultsRow, seed: 1, short: true, counts: map[string]int{}}
+	t.Chdir("..")
+	if err := r.row.run(r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.notes) > 0 {
+		t.Skip(r.notes)
+	}
+	if r.tries != 12 || r.counts["put a file"] != 12 || r.violations != 0 {
+		t.Errorf("%d tried, %v, %q", r.tries, r.counts, r.first)
+	}
+}
+
 // A monitor ends at a signal, whenever that comes: while it lives on, asking
 // commands wait for it.
 func TestMonitorEndsAtSignal(t *testing.T) {

@@ -229,6 +229,9 @@ func TestFaults(t *testing.T) {
 	t.Cleanup(func() { unlockTree(base) })
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
+			if *full { // a sample is drawn from one source, in order
+				t.Parallel()
+			}
 			runFaults(t, sc, base, rnd)
 		})
 	}
