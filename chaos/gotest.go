@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -40,8 +41,21 @@ var trashFaultsRow = row{
 			r.note("not in this tree")
 			return nil
 		}
-		return r.goTest(`(?m)^faults: (.*?) +\d+ calls, +(\d+) points tried`, "_test.go", nil,
-			"./trash", "-run", "^TestFaults$", "-trash.full", fmt.Sprint("-trash.seed=", r.seed))
+		which := []string{"^TestFaults$", "-trash.full"}
+		if r.short { // a test of this row
+			which = []string{"^TestFaults$/^put_a_file$"}
+		}
+		args := append([]string{"./trash", "-run"}, which...)
+		return r.goTest(`(?m)^faults: (.*?) +\d+ calls, +(\d+) points tried`, "_test.go", nil, append(args, fmt.Sprint("-trash.seed=", r.seed))...)
+	},
+}
+
+var trashLoadRow = row{
+	name: "trash-load",
+	what: "one name put by many at once; a huge tree put, restored and purged",
+	run: func(r *run) error {
+		return r.goTest(`(?m)^load: (.*?): (\d+) tried`, "_test.go", nil,
+			"./trash", "-run", "^(TestParallelPutsOfOneName|TestHugeTree)$", "-trash.full")
 	},
 }
 
@@ -51,6 +65,9 @@ func (r *run) goTest(counts, bad string, env []string, args ...string) error {
 	args = append([]string{"test", "-count=1", "-v", "-timeout", (r.duration*2 + time.Hour).String()}, args...)
 	c := exec.CommandContext(r.ctx, "go", args...)
 	c.Env = append(os.Environ(), env...)
+	// Interrupted, the program that it runs ends too.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -60,6 +77,9 @@ func (r *run) goTest(counts, bad string, env []string, args ...string) error {
 		n, _ := strconv.Atoi(string(m[2]))
 		r.try(n)
 		r.count(string(m[1]), n)
+	}
+	if r.ctx.Err() != nil {
+		return nil
 	}
 	if err == nil {
 		if bytes.Contains(out, []byte("--- SKIP")) {

@@ -21,9 +21,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"safeshell/trash/faulttest"
 )
 
 func main() {
+	faulttest.Begin()
 	binary := flag.String("binary", "bin/safeshell", "the safeshell to test")
 	seed := flag.Uint64("seed", 1, "makes the plan")
 	duration := flag.Duration("duration", time.Minute, "for all rows that run by the clock")

@@ -11,7 +11,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/trash/faulttest"
 )
+
+func TestMain(m *testing.M) {
+	faulttest.Begin()
+	os.Exit(m.Run())
+}
 
 // testBinary is the real program, as `make build` makes it.
 func testBinary(t *testing.T) string {
@@ -48,7 +55,7 @@ func TestShort(t *testing.T) {
 		tty.Close()
 	}
 	noCommandLine := err == nil // safeshell lets nobody answer who shares a terminal with the asking command
-	for _, row := range []row{approvalRow, spoolGoneRow, crowdRow, rateRow, waitingRow} {
+	for _, row := range []row{approvalRow, spoolGoneRow, crowdRow, rateRow, waitingRow, trashProgramRow} {
 		t.Run(row.name, func(t *testing.T) {
 			r := newRun(t, row)
 			r.duration, r.short = 2*time.Second, true
@@ -68,6 +75,21 @@ func TestShort(t *testing.T) {
 				t.Error(s)
 			}
 		})
+	}
+}
+
+// A row that is a go test counts what that test says that it tried.
+func TestRowOfATest(t *testing.T) {
+	r := &run{ctx: t.Context(), row: trashFaultsRow, seed: 1, short: true, counts: map[string]int{}}
+	t.Chdir("..")
+	if err := r.row.run(r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.notes) > 0 {
+		t.Skip(r.notes)
+	}
+	if r.tries != 12 || r.counts["put a file"] != 12 || r.violations != 0 {
+		t.Errorf("%d tried, %v, %q", r.tries, r.counts, r.first)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -37,20 +38,24 @@ func (c *trashPutCmd) Run(a *app) error {
 
 func (a *app) trashEnv() trash.Env { return shims.TrashEnv(a.p, a.g) }
 
-// trashItems lists the trash; what cannot be read is said and passed over.
-func (a *app) trashItems(in inTrash) ([]trash.Item, trash.Env, error) {
+// trashItems lists the trash; what cannot be read is said and passed over, and
+// then failed: what follows is not about all that there is.
+func (a *app) trashItems(in inTrash) (items []trash.Item, env trash.Env, failed bool, err error) {
 	// Much is allocated and nearly all of it stays: a collection finds little.
 	debug.SetGCPercent(400)
-	env := a.trashEnv()
+	env = a.trashEnv()
 	env.Only = in.In
 	if err := env.CheckOnly(); err != nil {
-		return nil, env, err
+		return nil, env, true, err
 	}
 	items, errs := trash.List(env)
 	for _, err := range errs {
 		a.note("safeshell: %v", err)
+		// One that is not trusted is not used, and nothing fails for that.
+		no := syscall.Errno(0)
+		failed = failed || errors.As(err, &no) && no != syscall.ENOENT
 	}
-	return items, env, nil
+	return items, env, failed, nil
 }
 
 // inTrash narrows a command to one trash directory.
@@ -104,7 +109,7 @@ func (c *trashListCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env, err := a.trashItems(c.inTrash)
+	items, env, failed, err := a.trashItems(c.inTrash)
 	if err != nil {
 		return err
 	}
@@ -112,14 +117,14 @@ func (c *trashListCmd) Run(a *app) error {
 		under, errs := trash.Select(items, trash.Selection{Under: []string{c.Under}}, time.Now())
 		if len(errs) > 0 {
 			a.note("nothing in the trash was in %s", visible(c.Under))
-			return nil
+			return codeIf(failed)
 		}
 		items = under
 	}
 	if c.Size {
 		trash.Sizes(env, items)
 	}
-	if len(items) == 0 && !c.JSON {
+	if len(items) == 0 && !c.JSON && !failed {
 		a.note("the trash is empty")
 	}
 	out := a.lines()
@@ -175,7 +180,7 @@ func (c *trashListCmd) Run(a *app) error {
 	if c.Size && !c.JSON && len(items) > 0 {
 		a.note("%d items, %s", len(items), bytesText(total))
 	}
-	return nil
+	return codeIf(failed)
 }
 
 // bytesText is a size for people, in powers of 1024.
@@ -250,18 +255,22 @@ func (c *trashRestoreCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env, err := a.trashItems(c.inTrash)
+	items, env, failed, err := a.trashItems(c.inTrash)
 	if err != nil {
 		return err
 	}
 	sel := c.selection(items, env.Dir)
 	if c.none() {
-		if len(items) == 0 {
+		switch {
+		case len(items) == 0 && failed:
+			return exitError(1)
+		case len(items) == 0:
 			return errors.New("the trash is empty")
 		}
 		sel.Last = true
 	}
-	chosen, failed := a.selected(items, sel)
+	chosen, wrong := a.selected(items, sel)
+	failed = failed || wrong
 	outs := trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents})
 	failed, err = a.outcomes(outs, failed, "restored", func(r trash.Outcome) string { return r.Path })
 	if err != nil {
@@ -298,7 +307,7 @@ func (c *trashPurgeCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env, err := a.trashItems(c.inTrash)
+	items, env, failed, err := a.trashItems(c.inTrash)
 	if err != nil {
 		return err
 	}
@@ -317,8 +326,8 @@ func (c *trashPurgeCmd) Run(a *app) error {
 	} else if c.Older != "" {
 		return usageError{errors.New("name items or give --older, not both")}
 	}
-	chosen, failed := a.selected(items, sel)
-	return a.purge(env, chosen, failed, c.DryRun, c.Yes)
+	chosen, wrong := a.selected(items, sel)
+	return a.purge(env, chosen, failed || wrong, c.DryRun, c.Yes)
 }
 
 type trashEmptyCmd struct {
@@ -331,17 +340,19 @@ func (c *trashEmptyCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	items, env, err := a.trashItems(c.inTrash)
+	items, env, failed, err := a.trashItems(c.inTrash)
 	if err != nil {
 		return err
 	}
-	return a.purge(env, items, false, c.DryRun, c.Yes)
+	return a.purge(env, items, failed, c.DryRun, c.Yes)
 }
 
 // purge deletes items for good, after a question: an agent may not.
 func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) error {
 	if len(items) == 0 {
-		a.note("nothing to delete")
+		if !failed {
+			a.note("nothing to delete")
+		}
 		if dry {
 			return codeIf(failed)
 		}

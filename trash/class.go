@@ -262,17 +262,24 @@ func (p *putter) inTemp(t *target) bool {
 		if !under(t.real, root) {
 			continue
 		}
-		if t.fi.isDir() && exists(filepath.Join(t.real, ".git")) {
+		if t.fi.isDir() && mayExist(filepath.Join(t.real, ".git")) {
 			return false
 		}
 		for d := t.parent; under(d, root); d = filepath.Dir(d) {
-			if exists(filepath.Join(d, ".git")) {
+			if mayExist(filepath.Join(d, ".git")) {
 				return false
 			}
 		}
 		return true
 	}
 	return false
+}
+
+// mayExist is exists where a wrong no would cost a file: what cannot be looked
+// at counts as there.
+func mayExist(path string) bool {
+	_, err := lstatAt(atFDCWD, path)
+	return err != unix.ENOENT && err != unix.ENOTDIR
 }
 
 func exists(path string) bool {

@@ -3,7 +3,6 @@
 package trash
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,10 +15,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/trash/faulttest"
 )
 
 // faults are the errors that each call is made to fail with.
-var faults = []syscall.Errno{dies, unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EXDEV, unix.EROFS, unix.EACCES, unix.EPERM, unix.ENAMETOOLONG, unix.EMFILE, unix.EINTR}
+var faults = []syscall.Errno{faulttest.Dies, unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EXDEV, unix.EROFS, unix.EACCES, unix.EPERM, unix.ENAMETOOLONG, unix.EMFILE, unix.EINTR}
 
 // scenario is an operation whose every call is to fail once.
 type scenario struct {
@@ -29,23 +30,23 @@ type scenario struct {
 	more  func(t *testing.T, e Env)
 	job   job
 	// standing is what the file system cannot do in all of the run.
-	standing verdictOf
+	standing faulttest.Verdict
 	noFlag   bool
 	other    bool // the work directory is on another file system than the home
 	moved    func(path string) string
 }
 
 // across is a border between the directories of the work and those of the trash.
-func across(c call) syscall.Errno {
-	if c.nr == unix.SYS_RENAMEAT2 && uint32(c.args[0]) != uint32(c.args[2]) {
+func across(c faulttest.Call) syscall.Errno {
+	if c.Nr == unix.SYS_RENAMEAT2 && uint32(c.Args[0]) != uint32(c.Args[2]) {
 		return unix.EXDEV
 	}
 	return 0
 }
 
 // noFlag is a file system without RENAME_NOREPLACE.
-func noFlag(c call) syscall.Errno {
-	if c.nr == unix.SYS_RENAMEAT2 && c.args[4] != 0 {
+func noFlag(c faulttest.Call) syscall.Errno {
+	if c.Nr == unix.SYS_RENAMEAT2 && c.Args[4] != 0 {
 		return unix.EINVAL
 	}
 	return 0
@@ -92,13 +93,10 @@ func scenarios() []scenario {
 // stage is one copy of a scenario, ready to be run.
 type stage struct {
 	scenario
-	root   string
-	roots  []string
-	e      Env
-	was    map[string]string // what must not be lost: at its path, what it is
-	tops   []string          // the things of it that go as one
-	newer  string            // a file in the way of a restore
-	failed bool              // a purge that said so
+	faulttest.Tree
+	root  string
+	roots []string
+	e     Env
 }
 
 func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
@@ -129,19 +127,18 @@ func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
 	write(t, st.e.MountInfo, mounts)
 	e = st.e
 	build(t, e.Dir, sc.files...)
-	st.was = picture(t, e.Dir, e.Dir)
-	delete(st.was, e.Dir)
+	st.Tree = faulttest.Tree{Op: sc.job.Op, Dir: e.Dir, Was: faulttest.Picture(e.Dir, e.Dir), Moved: sc.moved, NoFlag: sc.noFlag}
 	if sc.trash != nil {
 		put(t, e, sc.trash...)
 		for _, a := range sc.trash {
 			if a[0] != '-' {
-				st.tops = append(st.tops, filepath.Join(e.Dir, a))
+				st.Tops = append(st.Tops, filepath.Join(e.Dir, a))
 			}
 		}
 	} else {
 		for _, a := range sc.job.Args {
 			if a[0] != '-' && a != "nope" {
-				st.tops = append(st.tops, filepath.Join(e.Dir, a))
+				st.Tops = append(st.Tops, filepath.Join(e.Dir, a))
 			}
 		}
 	}
@@ -149,197 +146,50 @@ func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
 		sc.more(t, e)
 	}
 	if b, err := os.ReadFile(filepath.Join(e.Dir, "f")); err == nil && string(b) == "newer" {
-		st.newer = filepath.Join(e.Dir, "f")
+		st.Newer = filepath.Join(e.Dir, "f")
 	}
 	st.job.Home, st.job.Dir, st.job.MountInfo = e.Home, e.Dir, e.MountInfo
 	return st
 }
 
-// picture is what is below dir, by what its path would be below as.
-func picture(t testing.TB, dir, as string) map[string]string {
-	m := map[string]string{}
-	filepath.Walk(dir, func(p string, fi os.FileInfo, err error) error {
-		if err != nil {
-			return nil
-		}
-		what := fi.Mode().String()
-		switch {
-		case fi.Mode()&os.ModeSymlink != 0:
-			l, _ := os.Readlink(p)
-			what += " -> " + l
-		case fi.Mode().IsRegular():
-			b, _ := os.ReadFile(p)
-			what += fmt.Sprintf(" %d %x", len(b), sha256.Sum256(b))
-		}
-		m[as+strings.TrimPrefix(p, dir)] = what
-		return nil
-	})
-	return m
-}
-
 // after checks what an ended run has left.
-func (st *stage) after(t *testing.T, res supervised) (bad []string) {
+func (st *stage) after(t *testing.T, res faulttest.Result) (bad []string) {
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	if res.hung {
-		say("it hung")
-	}
-	if strings.Contains(res.stderr, "panic") || strings.Contains(res.stderr, "goroutine ") {
-		say("it panicked")
-	}
-	if !res.killed {
-		if res.code != 0 && res.code != 1 {
-			say("exit status %d", res.code)
-		}
-		if res.code == 1 && strings.TrimSpace(res.stderr) == "" {
-			say("it failed without a word")
-		}
-		if n := strings.Count(res.stderr, "\n"); n > len(st.tops)+1 {
-			say("%d lines for an error", n)
-		}
-	}
-	st.whole(t, res, say)
+	faulttest.Ended(res, []int{0, 1}, len(st.Tops)+1, say)
+	st.Whole(st.items(say), res, say)
 	// What the next one finds; later, so that nothing can be under way.
 	later := st.e
 	later.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	for _, err := range Sweep(later) {
 		say("sweep: %v", err)
 	}
-	st.whole(t, supervised{killed: true}, say)
-	st.litter(t, say)
+	st.Whole(st.items(say), faulttest.Result{Killed: true}, say)
+	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, ".Trash-"+fmt.Sprint(st.e.UID))} {
+		faulttest.Litter(dir, []string{lockName, sizesName, ".gitignore"}, say)
+	}
+	faulttest.LeftBeside(st.e.Dir, say)
 	st.again(t, later, say)
 	return bad
 }
 
-// whole: everything is in its place or in the trash, and nothing is half there.
-func (st *stage) whole(t *testing.T, res supervised, say func(string, ...any)) {
+func (st *stage) items(say func(string, ...any)) (out []faulttest.Item) {
 	items, errs := List(st.e)
 	for _, err := range errs {
 		say("list: %v", err)
 	}
-	placed := picture(t, st.e.Dir, st.e.Dir)
-	trashed := map[string][]string{}
-	listed := map[string]bool{}
 	for _, it := range items {
-		if it.Problem != "" && it.Name != "orphan" {
-			say("%s: %s", it.Name, it.Problem)
-		}
-		listed[it.Path] = true
-		for p, what := range picture(t, it.DataPath(), it.Path) {
-			trashed[p] = append(trashed[p], what)
-		}
+		out = append(out, faulttest.Item{Name: it.Name, Path: it.Path, Problem: it.Problem, Data: it.DataPath()})
 	}
-	destroys := st.job.Op == "purge" || st.job.Op == "empty"
-	for p, what := range st.was {
-		if !slices.ContainsFunc(st.tops, func(top string) bool { return within(p, top) }) {
-			continue // a directory that was removed by the test
-		}
-		to := p
-		if st.moved != nil {
-			for _, top := range st.tops {
-				if within(p, top) {
-					to = st.moved(top) + strings.TrimPrefix(p, top)
-				}
-			}
-		}
-		inPlace, inTrash := placed[to] == what, slices.Contains(trashed[p], what)
-		if !inPlace && !inTrash && !destroys {
-			say("lost: %s", p)
-		}
-		if st.noFlag && res.killed && inTrash && placed[to] == "drwx------" {
-			continue // a directory's placeholder
-		}
-		if was, ok := placed[to]; ok && was != what && to != st.newer {
-			say("in place, but changed: %s: %s, was %s", p, was, what)
-		}
-	}
-	for _, top := range st.tops {
-		to := top
-		if st.moved != nil {
-			to = st.moved(top)
-		}
-		count := func(m func(p string) bool, below string) (n, of int) {
-			for p := range st.was {
-				if within(p, top) {
-					of++
-					if m(below + strings.TrimPrefix(p, top)) {
-						n++
-					}
-				}
-			}
-			return n, of
-		}
-		inPlace, of := count(func(p string) bool { _, ok := placed[p]; return ok }, to)
-		inTrash, _ := count(func(p string) bool { return len(trashed[p]) > 0 }, top)
-		// A purge that fails goes on; what it could not delete stays listed.
-		if res.code == 1 && destroys {
-			st.failed = true
-		}
-		// Without the flag an empty placeholder may be listed beside the whole.
-		if listed[top] && inTrash < of && !st.failed && (!st.noFlag || inPlace < of) {
-			say("half in the trash: %s (%d of %d)", top, inTrash, of)
-		}
-		if st.job.Op == "restore" && inPlace > 0 && inPlace < of && !(st.noFlag && inPlace == 1 && inTrash == of) {
-			say("half restored: %s (%d of %d)", top, inPlace, of)
-		}
-		if res.killed || res.code != 0 {
-			continue
-		}
-		switch {
-		case st.job.Op == "put" && (inPlace > 0 || inTrash < of):
-			say("success, but not in the trash: %s", top)
-		case st.job.Op == "restore" && (inPlace < of || listed[top] && st.newer == ""):
-			say("success, but not restored: %s", top)
-		case destroys && (listed[top] || inPlace > 0):
-			say("success, but not deleted: %s", top)
-		}
-	}
-	if st.newer != "" {
-		what := "-rw-r--r-- 5 " + fmt.Sprintf("%x", sha256.Sum256([]byte("newer")))
-		if placed[st.newer] != what && !slices.Contains(trashed[st.newer], what) {
-			say("the file that was in the way is lost")
-		}
-	}
-}
-
-// litter: nothing is left but what is listed.
-func (st *stage) litter(t *testing.T, say func(string, ...any)) {
-	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, ".Trash-"+fmt.Sprint(st.e.UID))} {
-		names := func(d, suffix string) []string {
-			es, _ := os.ReadDir(filepath.Join(dir, d))
-			var ns []string
-			for _, e := range es {
-				ns = append(ns, strings.TrimSuffix(e.Name(), suffix))
-			}
-			slices.Sort(ns)
-			return ns
-		}
-		files, infos := names("files", ""), names("info", ".trashinfo")
-		files = slices.DeleteFunc(files, func(n string) bool { return n == "orphan" })
-		if !slices.Equal(files, infos) {
-			say("files %q, info %q", files, infos)
-		}
-		for _, n := range names("", "") {
-			switch n {
-			case "files", "info", lockName, sizesName, ".gitignore":
-			default:
-				say("left in the trash: %s", n)
-			}
-		}
-	}
-	for p := range picture(t, st.e.Dir, st.e.Dir) {
-		if strings.Contains(p, "safeshell") || strings.Contains(p, "partial") {
-			say("left: %s", p)
-		}
-	}
+	return out
 }
 
 // again does it all again without a fault: nothing that was left is in the way.
 func (st *stage) again(t *testing.T, e Env, say func(string, ...any)) {
 	var errw strings.Builder
 	e.Stderr = &errw
-	switch st.job.Op {
+	switch st.Op {
 	case "put":
-		args := append([]string{"-rf"}, st.tops...)
+		args := append([]string{"-rf"}, st.Tops...)
 		if r := Put(e, Config{}, "rm", args, ""); r.Code != 0 {
 			say("a second rm: %s", errw.String())
 		}
@@ -379,6 +229,9 @@ func TestFaults(t *testing.T) {
 	t.Cleanup(func() { unlockTree(base) })
 	for _, sc := range scenarios() {
 		t.Run(sc.name, func(t *testing.T) {
+			if *full { // a sample is drawn from one source, in order
+				t.Parallel()
+			}
 			runFaults(t, sc, base, rnd)
 		})
 	}
@@ -400,12 +253,12 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 		elsewhere = dir
 	}
 	n := 0
-	run := func(decide func(c call) syscall.Errno) (*stage, supervised) {
+	run := func(decide func(c faulttest.Call) syscall.Errno) (*stage, faulttest.Result) {
 		n++
 		root := filepath.Join(base, strings.ReplaceAll(sc.name, " ", "-")+fmt.Sprint(n))
 		there := filepath.Join(elsewhere, fmt.Sprint(n))
 		st := sc.prepare(t, root, there)
-		res, err := supervise(st.job, st.roots, func(c call) syscall.Errno {
+		res, err := supervise(st.job, st.roots, func(c faulttest.Call) syscall.Errno {
 			if errno := decide(c); errno != 0 {
 				return errno
 			}
@@ -423,10 +276,10 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 			os.RemoveAll(r)
 		}
 	}
-	var calls []call
-	st, res := run(func(c call) syscall.Errno { calls = append(calls, c); return 0 })
-	if bad := st.after(t, res); len(bad) > 0 || res.code != 0 {
-		t.Fatalf("without a fault: %d, %s%q", res.code, res.stderr, bad)
+	var calls []faulttest.Call
+	st, res := run(func(c faulttest.Call) syscall.Errno { calls = append(calls, c); return 0 })
+	if bad := st.after(t, res); len(bad) > 0 || res.Code != 0 {
+		t.Fatalf("without a fault: %d, %s%q", res.Code, res.Stderr, bad)
 	}
 	clean(st)
 	type point struct {
@@ -436,7 +289,7 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 	var points []point
 	for _, c := range calls {
 		for _, f := range faults {
-			points = append(points, point{c.n, f})
+			points = append(points, point{c.N, f})
 		}
 	}
 	if !*full {
@@ -445,7 +298,7 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 		kills, errs := 0, 0
 		points = slices.DeleteFunc(points, func(p point) bool {
 			n := &errs
-			if p.fault == dies {
+			if p.fault == faulttest.Dies {
 				n = &kills
 			}
 			*n++
@@ -455,9 +308,9 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 	tried, violations := 0, 0
 	seen := map[string]int{}
 	for _, p := range points {
-		var at call
-		st, res := run(func(c call) syscall.Errno {
-			if c.n == p.n {
+		var at faulttest.Call
+		st, res := run(func(c faulttest.Call) syscall.Errno {
+			if c.N == p.n {
 				at = c
 				return p.fault
 			}
@@ -468,10 +321,10 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 			violations++
 			if seen[bad[0][:min(len(bad[0]), 20)]]++; violations <= 15 {
 				fault := "killed"
-				if p.fault != dies {
+				if p.fault != faulttest.Dies {
 					fault = unix.ErrnoName(p.fault)
 				}
-				t.Errorf("%s, %s: exit %d\n%s\t%s", at, fault, res.code, res.stderr, strings.Join(bad, "\n\t"))
+				t.Errorf("%s, %s: exit %d\n%s\t%s", at, fault, res.Code, res.Stderr, strings.Join(bad, "\n\t"))
 			}
 		}
 		clean(st)

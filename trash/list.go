@@ -29,6 +29,7 @@ type Item struct {
 	Problem  string // why it cannot be restored to where it was, or ""
 
 	orphan  bool  // there is data, but no information file
+	unread  error // why its information file could not be read, if it may be a good one
 	micro   int64 // when it was deleted, as exactly as is known; 0 if it is not
 	parents []uint32
 }
@@ -150,11 +151,18 @@ func (s *store) item(name string, buf []byte) (Item, error) {
 	switch {
 	case err != nil:
 		it.Path, it.Problem = "", "bad information file: "+errText(err)
+		if no := unix.Errno(0); errors.As(err, &no) && !slices.Contains(noInfoFile, no) {
+			it.unread = no
+		}
 	default:
 		it.Path, it.Problem = s.original(in.path)
 	}
 	return it, nil
 }
+
+// noInfoFile are the errors of what stands for an information file but is none:
+// a link, a directory, a socket.
+var noInfoFile = []unix.Errno{unix.ELOOP, unix.EISDIR, unix.ENXIO}
 
 func (s *store) newItem(name string, in info) Item {
 	micro := int64(0)
@@ -271,8 +279,16 @@ func (s Selection) empty() bool {
 
 // Select picks from items, as List returned them, in their order. Each
 // criterion that names nothing, or is ambiguous, is an error; what the others
-// name is returned all the same.
+// name is returned all the same. Where an information file could not be read it
+// is not known what the newest of a path or the last call is, and none is
+// guessed; that too is an error.
 func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
+	unread := slices.IndexFunc(items, func(it Item) bool { return it.unread != nil })
+	var maybe []error
+	if unread >= 0 && !s.All && (len(s.Names)+len(s.Paths)+len(s.Under)+len(s.Groups) > 0 || s.Last || s.Older > 0) {
+		it := items[unread]
+		maybe = append(maybe, fmt.Errorf("it is not known whether %s, which is in the trash, is meant: its information file cannot be read (%s); try again, or give ids, see: safeshell trash list", Show(it.Name), errText(it.unread)))
+	}
 	if s.Session != "" || s.Older > 0 {
 		items = slices.DeleteFunc(slices.Clone(items), func(it Item) bool {
 			return s.Session != "" && it.Session != s.Session ||
@@ -280,9 +296,12 @@ func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 		})
 	}
 	if s.All || s.Older > 0 && s.empty() {
-		return slices.Clone(items), nil
+		return slices.Clone(items), maybe
 	}
-	c := chooser{items: items, chosen: make([]bool, len(items))}
+	c := chooser{items: items, chosen: make([]bool, len(items)), errs: maybe}
+	if len(maybe) > 0 {
+		s.Names, s.Paths, s.Last = nil, nil, false
+	}
 	for _, a := range s.IDs {
 		c.id(a)
 	}

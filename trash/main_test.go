@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/trash/faulttest"
 )
 
 var (
@@ -26,14 +28,11 @@ var (
 // childEnv marks a process that runs one Put for another test.
 const childEnv = "TRASH_TEST_PUT"
 
-// injectEnv marks a process that is supervised (inject_linux_test.go).
-const injectEnv = "TRASH_TEST_INJECT"
-
 func TestMain(m *testing.M) {
 	if req := os.Getenv(childEnv); req != "" {
 		childPut(req)
 	}
-	if req := os.Getenv(injectEnv); req != "" {
+	if req, ok := faulttest.Begin(); ok {
 		childInject(req)
 	}
 	os.Exit(m.Run())

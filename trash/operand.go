@@ -96,13 +96,15 @@ func (p *putter) inspect(arg string) target {
 	return t
 }
 
-// stays: rm cannot remove it, so that it does no harm to have rm say so.
+// stays: rm cannot remove it, so that it does no harm to have rm say so. That is
+// not said of what could not be looked at (EACCES, EIO), which rm might remove
+// the next moment.
 func (t *target) stays() bool {
 	if t.state != stateErr {
 		return false
 	}
 	switch t.err {
-	case unix.ENOENT, unix.ENOTDIR, unix.EISDIR, unix.ENOTEMPTY, unix.ELOOP, unix.ENAMETOOLONG, unix.EACCES:
+	case unix.ENOENT, unix.ENOTDIR, unix.EISDIR, unix.ENOTEMPTY, unix.ELOOP:
 		return true
 	}
 	return false

@@ -182,6 +182,9 @@ func TestParallelPutsOfOneName(t *testing.T) {
 	if len(items) != n {
 		t.Fatalf("%d items", len(items))
 	}
+	if *full {
+		fmt.Printf("load: puts of one name at once: %d tried\n", n)
+	}
 	for _, it := range items {
 		b, _ := os.ReadFile(it.DataPath())
 		if want := filepath.Base(filepath.Dir(it.Path)); string(b) != want {
@@ -408,6 +411,9 @@ func TestHugeTree(t *testing.T) {
 	}
 	if es, _ := os.ReadDir(filepath.Join(trashDir(e), "files")); len(es) != 0 {
 		t.Error(es)
+	}
+	if *full {
+		fmt.Printf("load: files of a tree, put, restored and purged: %d tried\n", n)
 	}
 }
 

@@ -153,6 +153,9 @@ func (s *store) still(it Item) error {
 		}
 		return nil
 	}
+	if no := unix.Errno(0); errors.As(err, &no) && no != unix.ENOENT && it.unread == nil && !slices.Contains(noInfoFile, no) {
+		return fmt.Errorf("the information file of %s cannot be read: %s", Show(it.Name), errText(no))
+	}
 	if err == unix.ENOENT || it.orphan || itemID(s.path, it.Name, in) != it.ID {
 		return errGone
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,53 @@ func TestRestoreParentsThatAreReadOnly(t *testing.T) {
 	unlockTree(e.Dir)
 }
 
+// TestPermissionReadOnlyParent: what is in a directory that may not be written
+// stays, though rm empties a directory in it; into one nothing is restored. All
+// of it comes back once that is possible.
+func TestPermissionReadOnlyParent(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("needs a user whom permissions bind; TestAsUser runs it")
+	}
+	e, _, errw := scratchEnv(t)
+	build(t, e.Dir, "q/f=1", "q/d/a=2", "q/d/s/b=3")
+	q := filepath.Join(e.Dir, "q")
+	before := tree(t, q)
+	chmod := func(m os.FileMode) {
+		t.Helper()
+		if err := os.Chmod(q, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chmod(0o555)
+	r := Put(e, Config{}, "rm", []string{"-r", "q/f", "q/d"}, "")
+	if r.Code != 1 || len(r.Moved) != 2 || !there(filepath.Join(q, "f")) || errw.String() != "rm: cannot remove 'q/f': Permission denied\nrm: cannot remove 'q/d': Permission denied\n" {
+		t.Error(r, errw.String())
+	}
+	if _, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{}); len(errs) != 0 {
+		t.Error(errs)
+	}
+	if after := tree(t, q); strings.Replace(after, ". dr-xr-xr-x", ". drwxr-xr-x", 1) != before {
+		t.Fatalf("before\n%safter\n%s", before, after)
+	}
+	chmod(0o755)
+	put(t, e, "-r", "q/f", "q/d")
+	chmod(0o555)
+	_, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{})
+	if len(errs) != 2 || !strings.Contains(fmt.Sprint(errs), "Permission denied") {
+		t.Error(errs)
+	}
+	if items := list(t, e); len(items) != 2 {
+		t.Errorf("%+v", items)
+	}
+	chmod(0o755)
+	if _, errs := restoreAll(t, e, Selection{Last: true}, RestoreOptions{}); len(errs) != 0 {
+		t.Error(errs)
+	}
+	if after := tree(t, q); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+}
+
 func TestRestoreTo(t *testing.T) {
 	e, _, _ := scratchEnv(t)
 	build(t, e.Dir, "a/f=1", "b/f=2", "out/")
@@ -183,6 +231,47 @@ func TestSelect(t *testing.T) {
 	got, _ := Select(items, Selection{Names: []string{"x"}}, now)
 	if b, _ := os.ReadFile(got[0].DataPath()); string(b) != "2" {
 		t.Error("not the newest x")
+	}
+}
+
+// TestSelectUnread: where an information file could not be read for a moment,
+// nothing is taken for the newest that may not be it.
+func TestSelectUnread(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "f=1", "g=1")
+	e.Now = at("2020-01-01T00:00:00")
+	put(t, e, "f", "g")
+	build(t, e.Dir, "f=2")
+	e.Now = at("2020-01-03T00:00:00")
+	put(t, e, "f")
+	items := list(t, e)
+	newest := slices.IndexFunc(items, func(it Item) bool { return it.Deleted.Day() == 3 })
+	old := items[newest]
+	items[newest] = Item{ID: old.ID, Name: old.Name, TrashDir: old.TrashDir, Size: -1, Problem: "bad information file: Input/output error", unread: unix.EIO}
+	now := at("2020-01-03T12:00:00")()
+	for i, c := range []struct {
+		s    Selection
+		want int
+		errs int
+	}{
+		{Selection{Last: true}, 0, 1},
+		{Selection{Names: []string{"f"}}, 0, 1},
+		{Selection{Paths: []string{e.Dir + "/f"}}, 0, 1},
+		{Selection{Under: []string{e.Dir}}, 2, 1},
+		{Selection{Groups: []string{items[len(items)-1].Group}}, 2, 1},
+		{Selection{Older: 24 * time.Hour}, 2, 1},
+		{Selection{IDs: []string{old.ID}}, 1, 0},
+		{Selection{All: true}, 3, 0},
+	} {
+		got, errs := Select(items, c.s, now)
+		if len(got) != c.want || len(errs) != c.errs {
+			t.Errorf("%d: %d items, %v", i, len(got), errs)
+		}
+		for _, err := range errs {
+			if !strings.Contains(err.Error(), "is not known whether "+old.Name+",") || !strings.Contains(err.Error(), "Input/output error") {
+				t.Error(err)
+			}
+		}
 	}
 }
 
@@ -276,6 +365,7 @@ func TestTopDirTrash(t *testing.T) {
 	for name, path := range map[string]string{
 		"abs": e.Dir + "/victim2", "up": "../victim2", "encoded": "%2e%2e/victim2", "through": "link/x", "deep": "in/../../victim2", "new": "link/new/x",
 		"fine": "in/fine", "inner": "inner/y", "fresh": "fresh/dir/z", "itself": ".", "over": "link/../victim",
+		"slash": "in%2f..%2F..%2Fvictim2", "twice": "%252e%252e/victim2", "newline": "in/%0Avictim2%0D", "second": "in/second\nPath=../victim2", "broken": "in/%zz", "nul": "in/%00",
 	} {
 		write(t, filepath.Join(dir, "info", name+".trashinfo"), "[Trash Info]\nPath="+path+"\nDeletionDate=2020-01-01T00:00:00\n")
 		write(t, filepath.Join(dir, "files", name), name)
@@ -283,17 +373,17 @@ func TestTopDirTrash(t *testing.T) {
 	e.MountInfo = filepath.Join(e.Home, "mountinfo")
 	write(t, e.MountInfo, "25 1 8:1 / "+top+" rw - ext4 /dev/x rw\n26 1 8:1 / "+top+" rw - ext4 /dev/x rw\nrubbish\n")
 	items, errs := List(e)
-	if len(items) != 11 || len(errs) != 0 {
+	if len(items) != 17 || len(errs) != 0 {
 		t.Fatalf("%d items, %v", len(items), errs)
 	}
 	outs := Restore(e, items, RestoreOptions{Parents: true, Overwrite: true})
 	for _, o := range outs {
-		ok := o.Item.Name == "fine" || o.Item.Name == "inner" || o.Item.Name == "fresh"
+		ok := slices.Contains([]string{"fine", "inner", "fresh", "twice", "newline", "second"}, o.Item.Name)
 		if (o.Err == nil) != ok {
 			t.Errorf("%s: %v", o.Item.Name, o.Err)
 		}
 	}
-	for _, p := range []string{"in/fine", "real/y", "fresh/dir/z"} {
+	for _, p := range []string{"in/fine", "real/y", "fresh/dir/z", "%2e%2e/victim2", "in/\nvictim2\r", "in/second"} {
 		if !there(filepath.Join(top, p)) {
 			t.Errorf("%s is not back", p)
 		}

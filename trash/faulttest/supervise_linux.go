@@ -1,41 +1,30 @@
 //go:build amd64 || arm64
 
-package trash
+package faulttest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
-	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// A supervised process stops at each system call that has to do with files
-// (seccomp's user notifications), in one order whichever of its threads makes
-// the call; the supervisor lets it pass, fails it, or kills the process before
-// it. That needs no other program and no privilege.
-
-// job is what a supervised process does.
-type job struct {
-	Op                   string // put, restore, purge, empty
-	Home, Dir, MountInfo string
-	Args                 []string // put: rm's arguments
-	Options              RestoreOptions
-}
+// jobVar holds a Job in the environment of a supervised process.
+const jobVar = "SAFESHELL_FAULTTEST"
 
 // fileCalls are the calls that are stopped at; those in fdCalls only if the
 // file is below the scratch directory.
@@ -65,67 +54,37 @@ func pathArgs(nr int32) []int {
 	return nil
 }
 
-// call is one stopped system call.
-type call struct {
-	n     int // from 1
-	nr    int32
-	args  [6]uint64
-	paths []string // what it is about, as far as that can be told
-}
-
-func (c call) String() string {
-	return fmt.Sprintf("%d: %s %s", c.n, fileCalls[c.nr], strings.Join(c.paths, " "))
-}
-
-// childInject is the supervised process.
-func childInject(req string) {
-	var j job
-	if err := json.Unmarshal([]byte(req), &j); err != nil {
-		panic(err)
+func (c Call) name() string {
+	if n, ok := oldCalls[c.Nr]; ok {
+		return n
 	}
-	if err := superviseMe(3); err != nil {
+	return fileCalls[c.Nr]
+}
+
+// Begin is the first thing in the main function of a program that calls Run:
+// ok says that this process is a supervised one, with text to work on. It does
+// not return in a process that becomes another program.
+func Begin() (text string, ok bool) {
+	req, ok := os.LookupEnv(jobVar)
+	if !ok {
+		return "", false
+	}
+	fail := func(err error) {
 		fmt.Fprintln(os.Stderr, "cannot be supervised:", err)
 		os.Exit(99)
 	}
-	e := Env{Dir: j.Dir, Home: j.Home, Stdout: os.Stdout, Stderr: os.Stderr, UID: os.Geteuid(), MountInfo: j.MountInfo, Ancestors: func() []string { return nil }}
-	code := 0
-	say := func(err error) {
-		code = 1
-		fmt.Fprintln(os.Stderr, err)
+	var j Job
+	if err := json.Unmarshal([]byte(req), &j); err != nil {
+		fail(err)
 	}
-	tell := func(outs []Outcome) {
-		for _, o := range outs {
-			if o.Err != nil {
-				say(o.Err)
-			}
-		}
+	if err := superviseMe(3); err != nil {
+		fail(err)
 	}
-	switch j.Op {
-	case "put":
-		code = Put(e, Config{}, "rm", j.Args, "").Code
-	case "restore", "purge":
-		items, errs := List(e)
-		for _, err := range errs {
-			say(err)
-		}
-		for _, it := range items {
-			if it.Problem != "" {
-				say(errors.New(it.Problem))
-			}
-		}
-		if j.Op == "restore" {
-			tell(Restore(e, items, j.Options))
-		} else {
-			tell(Purge(e, items))
-		}
-	case "empty":
-		outs, errs := Empty(e)
-		for _, err := range errs {
-			say(err)
-		}
-		tell(outs)
+	if j.Path == "" {
+		return j.Text, true
 	}
-	syscall.Exit(code) // os.Exit would write coverage, through the faults
+	fail(syscall.Exec(j.Path, j.Argv, j.Env))
+	return "", true
 }
 
 // superviseMe installs the filter and sends its listener through a socket.
@@ -133,10 +92,12 @@ func superviseMe(socket int) error {
 	runtime.LockOSThread()
 	var prog []unix.SockFilter
 	prog = append(prog, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0})
-	for nr := range fileCalls {
-		prog = append(prog,
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(nr)},
-			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
+	for _, calls := range []map[int32]string{fileCalls, oldCalls} {
+		for nr := range calls {
+			prog = append(prog,
+				unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(nr)},
+				unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
+		}
 	}
 	prog = append(prog, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
 	fprog := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
@@ -158,28 +119,18 @@ func superviseMe(socket int) error {
 	return nil
 }
 
-// verdictOf says what happens to a call: 0 it passes; dies; else the error.
-type verdictOf func(c call) syscall.Errno
-
-const dies = syscall.Errno(0x7fff)
-
-// supervised is what became of a job.
-type supervised struct {
-	calls  int
-	killed bool
-	code   int
-	stderr string
-	hung   bool
-}
-
-// errNoSupervision: the kernel, or what surrounds this process, forbids it.
-var errNoSupervision = errors.New("seccomp user notifications are not to be had")
-
-// supervise runs a job; only calls about files below one of roots count, and
-// none elsewhere may change anything.
-func supervise(j job, roots []string, decide verdictOf) (supervised, error) {
-	var res supervised
+// Run runs a job in a process of its own; only calls about files below one of
+// roots count, and none elsewhere may change anything. The program must call
+// Begin. The error is ErrUnsupported where processes cannot be supervised.
+func Run(j Job, roots []string, decide Verdict) (Result, error) {
+	var res Result
+	// The same calls in the same order, as far as that can be had.
+	j.Env = append(j.Env[:len(j.Env):len(j.Env)], "GODEBUG=asyncpreemptoff=1", "GOGC=off")
 	req, err := json.Marshal(j)
+	if err != nil {
+		return res, err
+	}
+	self, err := os.Executable()
 	if err != nil {
 		return res, err
 	}
@@ -189,12 +140,12 @@ func supervise(j job, roots []string, decide verdictOf) (supervised, error) {
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "socket")
 	defer unix.Close(pair[0])
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), injectEnv+"="+string(req), "GODEBUG=asyncpreemptoff=1", "GOGC=off")
+	cmd := exec.Command(self)
+	cmd.Env = append(j.Env[:len(j.Env):len(j.Env)], jobVar+"="+string(req))
 	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.Dir = "/"
-	var errw bytes.Buffer
-	cmd.Stderr = &errw
+	cmd.Dir = cmp.Or(j.Dir, "/")
+	var outw, errw bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &outw, &errw
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread() // Pdeathsig is about the thread
 	defer runtime.UnlockOSThread()
@@ -205,7 +156,8 @@ func supervise(j job, roots []string, decide verdictOf) (supervised, error) {
 	theirs.Close()
 	kill := func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A program that hangs is killed, so that the listener ends.
-	timer := time.AfterFunc(time.Minute, func() { res.hung = true; kill() })
+	var hung atomic.Bool
+	timer := time.AfterFunc(time.Minute, func() { hung.Store(true); kill() })
 	defer timer.Stop()
 	listener, err := receive(pair[0])
 	if err == nil {
@@ -216,12 +168,13 @@ func supervise(j job, roots []string, decide verdictOf) (supervised, error) {
 		kill()
 	}
 	werr := cmd.Wait()
-	res.code, res.stderr = cmd.ProcessState.ExitCode(), notCoverage.ReplaceAllString(errw.String(), "")
+	res.Code, res.Hung = cmd.ProcessState.ExitCode(), hung.Load()
+	res.Stdout, res.Stderr = outw.String(), notCoverage.ReplaceAllString(errw.String(), "")
 	if err == nil && werr != nil && cmd.ProcessState == nil {
 		err = werr
 	}
-	if res.code == 99 {
-		return res, fmt.Errorf("%w: %s", errNoSupervision, res.stderr)
+	if res.Code == 99 {
+		return res, fmt.Errorf("%w: %s", ErrUnsupported, res.Stderr)
 	}
 	return res, err
 }
@@ -229,12 +182,14 @@ func supervise(j job, roots []string, decide verdictOf) (supervised, error) {
 func receive(socket int) (int, error) {
 	b, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4))
 	var n int
-	err := again(func() (err error) {
-		_, n, _, _, err = unix.Recvmsg(socket, b, oob, unix.MSG_CMSG_CLOEXEC)
-		return err
-	})
-	if err != nil {
-		return -1, err
+	for {
+		var err error
+		if _, n, _, _, err = unix.Recvmsg(socket, b, oob, unix.MSG_CMSG_CLOEXEC); err == nil {
+			break
+		}
+		if err != unix.EINTR {
+			return -1, err
+		}
 	}
 	ms, err := unix.ParseSocketControlMessage(oob[:n])
 	if err != nil || len(ms) != 1 {
@@ -248,7 +203,7 @@ func receive(socket int) (int, error) {
 }
 
 // watch answers the listener until the processes have ended.
-func watch(listener, pid int, roots []string, res *supervised, decide verdictOf, kill func()) error {
+func watch(listener, pid int, roots []string, res *Result, decide Verdict, kill func()) error {
 	if listener < 0 {
 		return nil
 	}
@@ -271,20 +226,24 @@ func watch(listener, pid int, roots []string, res *supervised, decide verdictOf,
 			return no
 		}
 		ne := binary.NativeEndian
-		c := call{nr: int32(ne.Uint32(req[16:]))}
-		for i := range c.args {
-			c.args[i] = ne.Uint64(req[32+8*i:])
+		c := Call{Nr: int32(ne.Uint32(req[16:]))}
+		for i := range c.Args {
+			c.Args[i] = ne.Uint64(req[32+8*i:])
 		}
 		errno := syscall.Errno(0)
-		if tid := int(ne.Uint32(req[8:])); !res.killed && c.about(tid, roots) {
-			res.calls++
-			c.n = res.calls
-			errno = decide(c)
-		} else if c.changes() {
+		one, all := c.about(int(ne.Uint32(req[8:])), roots)
+		switch {
+		case !all && c.changes():
 			errno = unix.EPERM // whatever the code under test is up to
+		case one && !res.Killed:
+			res.Calls++
+			c.N = res.Calls
+			errno = decide(c)
+		case res.Killed && c.changes():
+			errno = unix.EPERM
 		}
-		if errno == dies {
-			res.killed = true
+		if errno == Dies {
+			res.Killed = true
 			kill()
 			continue
 		}
@@ -301,46 +260,67 @@ func watch(listener, pid int, roots []string, res *supervised, decide verdictOf,
 	}
 }
 
-// about fills in the paths, and reports whether one lies below roots.
-func (c *call) about(tid int, roots []string) bool {
+// about fills in the paths, and reports whether one, and whether all, lie below
+// roots.
+func (c *Call) about(tid int, roots []string) (one, all bool) {
 	proc := "/proc/" + strconv.Itoa(tid)
 	add := func(p string) {
-		c.paths = append(c.paths, p)
+		c.Paths = append(c.Paths, p)
+	}
+	cwd := func() string {
+		p, _ := os.Readlink(proc + "/cwd")
+		return p
 	}
 	fd := func(n uint64) string {
 		if int32(n) == unix.AT_FDCWD {
-			p, _ := os.Readlink(proc + "/cwd")
-			return p
+			return cwd()
 		}
 		p, _ := os.Readlink(proc + "/fd/" + strconv.Itoa(int(int32(n))))
 		return p
 	}
-	pos := pathArgs(c.nr)
+	pos := pathArgs(c.Nr)
+	if name, old := oldCalls[c.Nr]; old {
+		for i := range 2 {
+			if i == 0 && name != "symlink" || i == 1 && slices.Contains([]string{"rename", "link", "symlink"}, name) {
+				p := peek(tid, c.Args[i])
+				if !filepath.IsAbs(p) {
+					p = filepath.Join(cwd(), p)
+				}
+				add(p)
+			}
+		}
+	}
 	for _, i := range pos {
-		p := peek(tid, c.args[i+1])
+		p := peek(tid, c.Args[i+1])
 		if rest, ok := strings.CutPrefix(p, "/proc/self/fd/"); ok {
 			n, _ := strconv.Atoi(rest)
 			p = fd(uint64(n))
 		}
 		if !filepath.IsAbs(p) {
-			p = filepath.Join(fd(c.args[i]), p)
+			p = filepath.Join(fd(c.Args[i]), p)
 		}
 		add(p)
 	}
-	if pos == nil {
-		add(fd(c.args[0]))
+	if len(c.Paths) == 0 {
+		add(fd(c.Args[0]))
 	}
-	return slices.ContainsFunc(c.paths, func(p string) bool {
-		return slices.ContainsFunc(roots, func(r string) bool { return within(p, r) })
-	})
+	all = true
+	for _, p := range c.Paths {
+		in := slices.ContainsFunc(roots, func(r string) bool { return Within(p, r) })
+		one, all = one || in, all && in
+	}
+	return one, all
 }
 
 // changes reports whether the call would change a directory or a file's
 // attributes.
-func (c call) changes() bool {
-	switch c.nr {
+func (c Call) changes() bool {
+	if _, old := oldCalls[c.Nr]; old {
+		return true
+	}
+	switch c.Nr {
 	case unix.SYS_OPENAT:
-		return c.args[2]&unix.O_CREAT != 0
+		return c.Args[2]&(unix.O_CREAT|unix.O_TRUNC) != 0 && !slices.Contains(c.Paths, os.DevNull)
 	case unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_MKDIRAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT,
 		unix.SYS_MKNODAT, unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT:
 		return true
@@ -368,17 +348,3 @@ func peek(tid int, addr uint64) string {
 	}
 	return string(buf[:n])
 }
-
-func needsSupervision(t testing.TB, err error) {
-	t.Helper()
-	if errors.Is(err, errNoSupervision) {
-		t.Skip("needs seccomp user notifications (Linux 5.19 or later): ", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// notCoverage are the complaints of a test binary with -cover, whose own files
-// a fault can hit, too.
-var notCoverage = regexp.MustCompile(`(?m)^(error: coverage|warning: GOCOVERDIR|error: setting GOCOVERDIR).*\n`)

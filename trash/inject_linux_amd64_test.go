@@ -1,5 +1,0 @@
-package trash
-
-import "golang.org/x/sys/unix"
-
-const statAtCall = unix.SYS_NEWFSTATAT
