@@ -86,7 +86,7 @@ func named(env agents.Env, names []string) ([]agents.Agent, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no agent was found on this machine; name one: safeshell agents install claude-code (see `safeshell agents list`)")
+		return nil, errors.New("no agent was found on this machine; name one of those in `safeshell agents list`")
 	}
 	return out, nil
 }
@@ -107,14 +107,16 @@ func (c *agentsListCmd) Run(a *app) error {
 		st := agents.Status(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TimeoutSeconds: hookTimeout(0, env.Approval)})
 		guarded := "no"
 		switch {
+		case ag.Hook == agents.NoHook:
+			guarded = "-" // the shims alone; its guide says how
+		case ag.Hook == agents.Manual:
+			guarded = "by hand"
 		case st.Err != nil:
 			guarded = "unknown"
 		case st.Installed && st.Current:
 			guarded = "yes"
 		case st.Installed:
 			guarded = "outdated"
-		case ag.Hook == "":
-			guarded = "-"
 		}
 		if err := a.printf("%-14s %-6s %-9s %-8s %-8s %s\n", ag.Name, yesNo(st.Detected), guarded, ag.Rewrite, ag.Ask, visible(strings.Join(st.Files, ", "))); err != nil {
 			return err
@@ -131,13 +133,16 @@ func yesNo(b bool) string {
 }
 
 type agentsInstallCmd struct {
-	Agents     []string `arg:"" optional:"" name:"agent" help:"Which (default: all that are on this machine)."`
+	Agents     []string `arg:"" optional:"" name:"agent" complete:"agents" help:"Which (default: all that are on this machine)."`
 	Project    bool     `help:"Into this project's configuration instead of the user's."`
 	Timeout    int      `help:"The hook's time limit (default: a tenth more than approval.timeout_seconds)." placeholder:"SECONDS"`
 	TrustCodex bool     `help:"Also write the hash by which Codex recognises an accepted hook."`
 }
 
 func (c *agentsInstallCmd) Run(a *app) error {
+	if c.Timeout < 0 {
+		return usageError{fmt.Errorf("--timeout %d is negative; for example: safeshell agents install --timeout 330", c.Timeout)}
+	}
 	if err := a.open(); err != nil {
 		return err
 	}
@@ -164,7 +169,7 @@ func hookTimeout(given int, approval time.Duration) int {
 }
 
 type agentsUninstallCmd struct {
-	Agents  []string `arg:"" optional:"" name:"agent" help:"Which (default: all that are on this machine)."`
+	Agents  []string `arg:"" optional:"" name:"agent" complete:"agents" help:"Which (default: all that are on this machine)."`
 	Project bool     `help:"From this project's configuration instead of the user's."`
 }
 
@@ -217,7 +222,7 @@ func (a *app) eachAgent(names []string, do func(agents.Env, agents.Agent) (agent
 }
 
 type agentsDoctorCmd struct {
-	Agents []string `arg:"" optional:"" name:"agent" help:"Which (default: all that are on this machine)."`
+	Agents []string `arg:"" optional:"" name:"agent" complete:"agents" help:"Which (default: all that are on this machine)."`
 }
 
 func (c *agentsDoctorCmd) Run(a *app) error {

@@ -74,7 +74,7 @@ func requestText(r spool.Request) string {
 }
 
 type approveCmd struct {
-	ID      string `arg:"" help:"The request (safeshell pending); its first characters suffice."`
+	ID      string `arg:"" complete:"pending" help:"The request (safeshell pending); its first characters suffice."`
 	Session bool   `help:"Also for the rest of the session."`
 	Always  bool   `help:"Also for ever, for exactly this command in this directory."`
 	Reason  string `help:"A word for the journal."`
@@ -94,7 +94,7 @@ func (c *approveCmd) Run(a *app) error {
 }
 
 type denyCmd struct {
-	ID     string `arg:"" help:"The request (safeshell pending); its first characters suffice."`
+	ID     string `arg:"" complete:"pending" help:"The request (safeshell pending); its first characters suffice."`
 	Reason string `help:"Why, for the agent: it is told not to retry and what you say here."`
 }
 

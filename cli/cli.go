@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -48,6 +49,7 @@ type grammar struct {
 	Mcp        mcpCmd        `cmd:"" help:"The MCP server, on standard input and output."`
 	Status     statusCmd     `cmd:"" help:"What is on, what is off, and why."`
 	Doctor     doctorCmd     `cmd:"" help:"Look for what is wrong; fire probes that must be denied."`
+	Gc         gcCmd         `cmd:"" help:"Remove what ended requests and killed commands left (the monitor does, too)."`
 	Which      whichCmd      `cmd:"" help:"Print the real command behind a shim."`
 	Completion completionCmd `cmd:"" help:"Print the completion script for a shell."`
 }
@@ -85,6 +87,8 @@ func Run(p shims.Process) (code int) {
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.Exit(func(c int) { exited = c; panic(exitPanic{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Help(printHelp),
+		kong.KindMapper(reflect.String, kong.MapperFunc(plainString)),
 		kong.UsageOnError(),
 	)
 	if err != nil {
@@ -100,7 +104,7 @@ func Run(p shims.Process) (code int) {
 	}()
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		a.note("safeshell: %s", strings.Replace(err.Error(), `,"" but got`, " but got", 1)) // "" is "not given"
+		a.note("safeshell: %s", usageText(err))
 		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(parser.Model.Node, args))
 		return shims.CodeUsage
 	}
@@ -109,18 +113,6 @@ func Run(p shims.Process) (code int) {
 
 // exitPanic unwinds kong's own exits (--help, --version).
 type exitPanic struct{}
-
-// commandPrefix returns "name " of the subcommand in args, if it has one.
-func commandPrefix(root *kong.Node, args []string) string {
-	for _, a := range args {
-		for _, n := range root.Children {
-			if n.Name == a {
-				return a + " "
-			}
-		}
-	}
-	return ""
-}
 
 // fail prints an error and returns the exit code for it.
 func (a *app) fail(err error) int {

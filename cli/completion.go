@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"safeshell/agents"
 )
 
 type completionCmd struct {
@@ -15,7 +18,7 @@ type completionCmd struct {
 // Run prints a script that is made from the grammar itself, so that it cannot
 // drift from it.
 func (c *completionCmd) Run(a *app, k *kong.Kong) error {
-	words := completionWords(k.Model.Node, "")
+	words, lists := completionWords(k.Model.Node, "")
 	var b strings.Builder
 	switch c.Shell {
 	case "bash":
@@ -27,7 +30,11 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 		}
 		b.WriteString("      *) ;;\n    esac\n  done\n  case $path in\n")
 		for _, p := range paths(words) {
-			fmt.Fprintf(&b, "    %s) w=%s ;;\n", shellWord(p), shellWord(strings.Join(words[p], " ")))
+			fmt.Fprintf(&b, "    %s)\n      w=%s\n", shellWord(p), shellWord(strings.Join(words[p], " ")))
+			if l := lists[p]; l != "" {
+				fmt.Fprintf(&b, "      w=\"$w $(safeshell %s 2>/dev/null | %s)\"\n", l, firstWords)
+			}
+			b.WriteString("      ;;\n")
 		}
 		b.WriteString("  esac\n  mapfile -t COMPREPLY < <(compgen -W \"$w\" -- \"$cur\")\n  [ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\ncomplete -F _safeshell safeshell\n")
 		return a.printf("%s", b.String())
@@ -41,7 +48,9 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 		b.WriteString("    esac\n  done\n  case $p in\n")
 		for _, p := range paths(words) {
 			line := "compadd -- " + strings.Join(words[p], " ")
-			if onlyOptions(words[p]) {
+			if l := lists[p]; l != "" {
+				line = fmt.Sprintf("if [[ ${words[CURRENT]} == -* ]]; then %s; else compadd -- ${(f)\"$(safeshell %s 2>/dev/null | %s)\"}; fi", line, l, firstWords)
+			} else if onlyOptions(words[p]) {
 				line = "if [[ ${words[CURRENT]} == -* ]]; then " + line + "; else _files; fi"
 			}
 			fmt.Fprintf(&b, "    %s) %s ;;\n", shellWord(p), line)
@@ -51,11 +60,19 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 	}
 	b.WriteString("# fish completion for safeshell: save as ~/.config/fish/completions/safeshell.fish\n")
 	for _, p := range paths(words) {
-		for _, w := range words[p] {
-			cond := "__fish_use_subcommand"
-			if p != "" {
-				cond = "__fish_seen_subcommand_from " + strings.ReplaceAll(p, " ", "; and __fish_seen_subcommand_from ")
+		cond := "__fish_use_subcommand"
+		if p != "" {
+			cond = "__fish_seen_subcommand_from " + strings.ReplaceAll(p, " ", "; and __fish_seen_subcommand_from ")
+			for _, w := range words[p] {
+				if _, sub := words[p+" "+w]; sub {
+					cond += "; and not __fish_seen_subcommand_from " + w
+				}
 			}
+		}
+		if l := lists[p]; l != "" {
+			fmt.Fprintf(&b, "complete -c safeshell -n '%s' -f -a \"(safeshell %s 2>/dev/null | %s)\"\n", cond, l, firstWords)
+		}
+		for _, w := range words[p] {
 			if l, ok := strings.CutPrefix(w, "--"); ok {
 				fmt.Fprintf(&b, "complete -c safeshell -n '%s' -l %s\n", cond, l)
 			} else {
@@ -83,11 +100,23 @@ func joined(p string) string {
 	return " " + p
 }
 
+// firstWords keeps what a list command's lines begin with: names and ids, not
+// the lines below them, which are indented.
+const firstWords = `sed -n 's/^\([^ ][^ ]*\).*/\1/p'`
+
 // completionWords maps each path of subcommands, also one that nothing follows,
-// to what may follow it.
-func completionWords(n *kong.Node, path string) map[string][]string {
-	out := map[string][]string{path: nil}
+// to what may follow it; lists maps it to the command that lists the names or
+// ids which its argument takes (the grammar's tag "complete").
+func completionWords(n *kong.Node, path string) (out map[string][]string, lists map[string]string) {
+	out, lists = map[string][]string{path: nil}, map[string]string{}
 	for _, arg := range n.Positional {
+		switch list := arg.Tag.Get("complete"); list {
+		case "":
+		case "agents":
+			out[path] = append(out[path], agents.Names()...)
+		default:
+			lists[path] = list
+		}
 		if arg.Enum != "" {
 			out[path] = append(out[path], strings.Split(arg.Enum, ",")...)
 		}
@@ -98,16 +127,16 @@ func completionWords(n *kong.Node, path string) map[string][]string {
 		}
 		p := strings.TrimSpace(path + " " + ch.Name)
 		out[path] = append(out[path], ch.Name)
-		for k, v := range completionWords(ch, p) {
-			out[k] = v
-		}
+		words, below := completionWords(ch, p)
+		maps.Copy(out, words)
+		maps.Copy(lists, below)
 	}
 	for _, f := range n.Flags {
 		if !f.Hidden {
 			out[path] = append(out[path], "--"+f.Name)
 		}
 	}
-	return out
+	return out, lists
 }
 
 func paths(m map[string][]string) []string {

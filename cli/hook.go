@@ -7,7 +7,7 @@ import (
 )
 
 type hookCmd struct {
-	Agent   string `arg:"" help:"The agent whose hook this is (agents list)."`
+	Agent   string `arg:"" complete:"agents" help:"The agent whose hook this is (agents list)."`
 	Timeout int    `help:"The time limit that the agent's configuration gives this hook, in seconds (default: what agents install writes)." placeholder:"SECONDS"`
 }
 

@@ -24,6 +24,9 @@ func (c *logCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
+	if c.Last < 0 {
+		return usageError{fmt.Errorf("--last %d is negative; for example: safeshell log --last 20", c.Last)}
+	}
 	since, err := parseSince(c.Since, time.Now())
 	if err != nil {
 		return usageError{err}
@@ -42,7 +45,11 @@ func (c *logCmd) Run(a *app) error {
 			return err
 		}
 	}
-	if len(entries) == 0 && !c.JSON {
+	switch {
+	case len(entries) > 0 || c.JSON:
+	case !since.IsZero():
+		a.note("the journal has no entries since %s (%s)", since.Local().Format("2006-01-02 15:04:05"), a.paths.Journal)
+	default:
 		a.note("the journal has no entries yet (%s)", a.paths.Journal)
 	}
 	return nil
@@ -177,7 +184,7 @@ func (c *grantsListCmd) Run(a *app) error {
 }
 
 type grantsRevokeCmd struct {
-	IDs []string `arg:"" optional:"" name:"id" help:"Which (safeshell grants list)."`
+	IDs []string `arg:"" optional:"" name:"id" complete:"grants list" help:"Which (safeshell grants list)."`
 	All bool     `help:"All of them."`
 }
 
@@ -207,7 +214,7 @@ func (c *grantsRevokeCmd) Run(a *app) error {
 	}
 	for _, id := range ids {
 		if err := gs.Revoke(id); err != nil {
-			return fmt.Errorf("%s: %w (see `safeshell grants list`)", visible(id), err)
+			return err
 		}
 		if err := a.printf("revoked %s\n", visible(id)); err != nil {
 			return err

@@ -56,7 +56,7 @@ func (c *rulesListCmd) Run(a *app) error {
 }
 
 type rulesShowCmd struct {
-	Name string `arg:"" help:"The rule's name (rules list)."`
+	Name string `arg:"" complete:"rules list" help:"The rule's name (rules list)."`
 }
 
 func (c *rulesShowCmd) Run(a *app) error {

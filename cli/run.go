@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +37,9 @@ func (c *runCmd) Run(a *app) error {
 	}
 	file := args[0]
 	text, err := permit.ReadScript(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return exitWith(a, shims.CodeNotFound, fmt.Errorf("%w; see: ls -l %s", err, shellWord(filepath.Dir(file))))
+	}
 	if err != nil {
 		return exitWith(a, shims.CodeStopped, err)
 	}

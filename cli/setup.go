@@ -198,7 +198,7 @@ func (c *initCmd) undo(a *app) error {
 // confirm asks the person at the terminal; without one it refuses.
 func (a *app) confirm(question string) error {
 	if why := a.g.NotHuman(); why != "" {
-		return fmt.Errorf("%s needs an answer, but %s; add --yes to go on without a question", strings.TrimSuffix(question, "?"), why)
+		return fmt.Errorf("nothing was changed: %q needs an answer, but %s; add --yes to go on without a question", question, why)
 	}
 	fmt.Fprintf(a.err, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.p.Stdin).ReadString('\n')

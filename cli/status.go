@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -115,7 +116,9 @@ func (c *doctorCmd) Run(a *app) error {
 // checkFiles looks at safeshell's own directory.
 func (a *app) checkFiles() []finding {
 	var fs []finding
-	if _, err := os.Stat(a.paths.Home); err != nil {
+	if _, err := os.Stat(a.paths.Home); errors.Is(err, os.ErrNotExist) {
+		return []finding{{"fail", "safeshell is not set up: there is no " + a.paths.Home, "safeshell init"}}
+	} else if err != nil {
 		return []finding{{"fail", fmt.Sprintf("safeshell is not set up: %v", err), "safeshell init"}}
 	}
 	if err := unix.Access(a.paths.Home, unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
@@ -237,6 +240,8 @@ func (a *app) checkShells() []finding {
 	if _, err := os.Lstat(want); err != nil {
 		return nil
 	}
+	path, _ := a.lookup("PATH")
+	inPath := slices.ContainsFunc(filepath.SplitList(path), func(d string) bool { return filepath.Clean(d) == a.paths.Shims })
 	var fs []finding
 	for _, call := range [][]string{{"bash", "-c"}, {"bash", "-lc"}, {"zsh", "-c"}, {"zsh", "-lc"}, {"fish", "-c"}, {"sh", "-c"}} {
 		exe := shims.Which(call[0], a.lookup)
@@ -264,7 +269,11 @@ func (a *app) checkShells() []finding {
 		case err != nil && got == "":
 			fs = append(fs, finding{"warn", fmt.Sprintf("%s did not answer: %v", name, err), "look at its start-up files"})
 		default:
-			fs = append(fs, finding{"warn", fmt.Sprintf("%s would run %s, not the shim", name, got), "safeshell init (its start-up files reset PATH)"})
+			fix := "safeshell init (its start-up files reset PATH)"
+			if !inPath && call[1] == "-c" {
+				fix = `eval "$(safeshell init -)" in the shell that starts it (it has that one's PATH)`
+			}
+			fs = append(fs, finding{"warn", fmt.Sprintf("%s would run %s, not the shim", name, got), fix})
 		}
 	}
 	return fs

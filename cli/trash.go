@@ -198,7 +198,7 @@ func bytesText(n int64) string {
 
 // which turns operands into a selection: an id, a path, or a name.
 type which struct {
-	What  []string `arg:"" optional:"" name:"item" help:"Names, paths or ids (trash list)."`
+	What  []string `arg:"" optional:"" name:"item" complete:"trash list" help:"Names, paths or ids (trash list)."`
 	Group []string `help:"All of one rm call." placeholder:"ID" sep:"none"`
 	Under []string `help:"All that was in this directory." placeholder:"DIR" sep:"none" type:"path"`
 	Last  bool     `help:"All of the last rm call."`

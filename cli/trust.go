@@ -9,7 +9,7 @@ import (
 )
 
 type trustCmd struct {
-	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it."`
+	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it: its files, and those above it up to the root, count there."`
 }
 
 func (c *trustCmd) Run(a *app) error {
@@ -23,8 +23,14 @@ func (c *trustCmd) Run(a *app) error {
 	if err := a.mustBeHuman("trusting a repository's rules"); err != nil {
 		return err
 	}
-	if err := permit.CheckFile(dir); err != nil {
-		return fmt.Errorf("nothing was trusted: %w; mend it, then trust again", err)
+	dirs, err := eval.TrustDirs(a.paths, dir)
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		if err := permit.CheckFile(d); err != nil {
+			return fmt.Errorf("nothing was trusted: %w; mend it, then trust again", err)
+		}
 	}
 	files, err := eval.Trust(a.paths, dir)
 	if err != nil {
@@ -40,7 +46,7 @@ func (c *trustCmd) Run(a *app) error {
 }
 
 type untrustCmd struct {
-	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it."`
+	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it, as for trust."`
 }
 
 func (c *untrustCmd) Run(a *app) error {
@@ -57,9 +63,6 @@ func (c *untrustCmd) Run(a *app) error {
 	files, err := eval.Untrust(a.paths, dir)
 	if err != nil {
 		return err
-	}
-	if len(files) == 0 {
-		a.note("nothing in %s was trusted", visible(dir))
 	}
 	for _, f := range files {
 		if err := a.printf("no longer trusted: %s\n", visible(f.File)); err != nil {

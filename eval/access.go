@@ -78,7 +78,7 @@ func (v *view) targets() []target {
 
 func (v *view) touch(kind accessKind, w script.Word, recursive bool) {
 	if s, ok := w.Text(); ok {
-		if s == "" || kind != accRead && isSink(s) || s == "-" && kind == accRead {
+		if s == "" || kind != accRead && kind != accDelete && kind != accMove && isSink(s) || s == "-" && kind == accRead {
 			return
 		}
 	}

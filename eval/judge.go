@@ -31,6 +31,14 @@ type hit struct {
 	loss    []string
 }
 
+// where is the rule's place, for a person to look at.
+func (h *hit) where() string {
+	if h.source != nil {
+		return fmt.Sprintf("%s:%d", h.source.path, h.rule.line)
+	}
+	return "the built-in rule " + h.rule.name
+}
+
 // rank orders hits by strictness: a deny that nobody may lift comes first.
 func (h *hit) rank() int {
 	n := int(h.action) * 2
@@ -329,6 +337,7 @@ func (j *judging) conditions(open []*hit) {
 		}
 		j.d.Notes = append(j.d.Notes, fmt.Sprintf(note, h.rule.name, err, "holding"))
 		h.why = append(h.why, "conditions that could not be judged: "+err.Error())
+		h.message += fmt.Sprintf(" (The condition of the rule in %s could not be judged: %v. Until it can, it counts as holding; see `safeshell rules show %s`.)", h.where(), err, h.rule.name)
 		j.best = h
 		return
 	}

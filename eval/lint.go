@@ -18,7 +18,14 @@ func Lint(p config.Paths, path string) []Problem {
 		return []Problem{{File: path, Message: "there is no such file", Fix: "name one that is there, for example " + quote(p.Rules)}}
 	}
 	if err != nil {
-		return fileProblem(path, err)
+		problems := fileProblem(path, err)
+		if filepath.Base(path) != "rules.yaml" && path != p.System {
+			// Some other file, which is where it belongs.
+			for i := range problems {
+				problems[i].Fix = "name a rules file, for example " + quote(p.Rules)
+			}
+		}
+		return problems
 	}
 	f, problems := parseRules(path, data, kind)
 	if f == nil {

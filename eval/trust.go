@@ -29,63 +29,100 @@ type TrustEntry struct {
 // ErrNothingToTrust says that a directory has no file that needs trust.
 var ErrNothingToTrust = errors.New("nothing to trust")
 
-// Trust marks the present content of dir's .safeshell/rules.yaml and
-// permissions.yaml as trusted. An edit of the file ends the trust. A file with
-// errors is not trusted: the error is a Problem's text.
-func Trust(p config.Paths, dir string) ([]TrustEntry, error) {
+// TrustDirs returns the directories whose files count in dir: those from its
+// repository's root down to it, without links in their names. Outside a
+// repository only dir itself.
+func TrustDirs(p config.Paths, dir string) ([]string, error) {
 	root, err := realDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		root, err = filepath.Abs(dir)
+		return []string{root}, err
+	}
 	if err != nil {
 		return nil, err
+	}
+	r := &Rules{o: Options{Paths: p}, dirs: map[string]dirInfo{}}
+	top := r.gitTopOf(root)
+	if top == "" {
+		top = root
+	}
+	var out []string
+	for _, d := range between(top, root) {
+		if d+"/.safeshell" != p.Home && !r.isGlobal(filepath.Join(d, trustedFiles[0])) {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// Trust marks the present content of the .safeshell/rules.yaml and
+// permissions.yaml that count in dir as trusted. An edit of a file ends its
+// trust. Where a file has errors none is trusted: the error is a Problem's text.
+func Trust(p config.Paths, dir string) ([]TrustEntry, error) {
+	dirs, err := TrustDirs(p, dir)
+	if err != nil {
+		return nil, err
+	}
+	type content struct {
+		file string
+		data []byte
+	}
+	var found []content
+	for _, d := range dirs {
+		for _, name := range trustedFiles {
+			file := filepath.Join(d, name)
+			data, _, err := readSource(file, fromRepo)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				var fe *fileError
+				if errors.As(err, &fe) && fe.fix != "" {
+					return nil, fmt.Errorf("%s %w; %s", file, err, fe.fix)
+				}
+				return nil, fmt.Errorf("%s %w", file, err)
+			}
+			if strings.HasSuffix(name, "rules.yaml") {
+				if _, problems := parseRules(file, data, fromRepo); len(problems) > 0 {
+					return nil, errors.New(problems[0].String())
+				}
+			}
+			found = append(found, content{file, data})
+		}
+	}
+	if len(found) == 0 {
+		at, _ := filepath.Abs(dir)
+		return nil, fmt.Errorf("%w: there is no .safeshell/rules.yaml and no .safeshell/permissions.yaml in %s, nor above it in its repository", ErrNothingToTrust, at)
 	}
 	if err := os.MkdirAll(p.Trust, 0o700); err != nil {
 		return nil, err
 	}
 	var out []TrustEntry
-	for _, name := range trustedFiles {
-		file := filepath.Join(root, name)
-		data, _, err := readSource(file, fromRepo)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			var fe *fileError
-			if errors.As(err, &fe) && fe.fix != "" {
-				return out, fmt.Errorf("%s %w; %s", file, err, fe.fix)
-			}
-			return out, fmt.Errorf("%s %w", file, err)
-		}
-		if strings.HasSuffix(name, "rules.yaml") {
-			if _, problems := parseRules(file, data, fromRepo); len(problems) > 0 {
-				return out, errors.New(problems[0].String())
-			}
-		}
+	for _, c := range found {
 		now := time.Now()
-		text := file + "\n" + now.UTC().Format(time.RFC3339) + "\n"
-		if err := writePrivate(filepath.Join(p.Trust, trustKey(file, data)), []byte(text)); err != nil {
+		text := c.file + "\n" + now.UTC().Format(time.RFC3339) + "\n"
+		if err := writePrivate(filepath.Join(p.Trust, trustKey(c.file, c.data)), []byte(text)); err != nil {
 			return out, err
 		}
-		out = append(out, TrustEntry{File: file, Since: now, Current: true})
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%w: %s has no .safeshell/rules.yaml and no .safeshell/permissions.yaml", ErrNothingToTrust, root)
+		out = append(out, TrustEntry{File: c.file, Since: now, Current: true})
 	}
 	return out, nil
 }
 
-// Untrust ends the trust in all files of dir, whatever content was trusted. It
-// returns what was removed.
+// Untrust ends the trust in all files that count in dir, whatever content was
+// trusted, also when the directory is gone. It returns what was removed.
 func Untrust(p config.Paths, dir string) ([]TrustEntry, error) {
-	root, err := realDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		root, err = filepath.Abs(dir) // the directory is gone, its trust need not stay
-	}
+	dirs, err := TrustDirs(p, dir)
 	if err != nil {
 		return nil, err
 	}
 	var out []TrustEntry
 	err = eachTrust(p, func(name string, e TrustEntry) error {
-		for _, f := range trustedFiles {
-			if e.File == filepath.Join(root, f) {
+		for _, d := range dirs {
+			for _, f := range trustedFiles {
+				if e.File != filepath.Join(d, f) {
+					continue
+				}
 				if err := os.Remove(filepath.Join(p.Trust, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
@@ -95,7 +132,8 @@ func Untrust(p config.Paths, dir string) ([]TrustEntry, error) {
 		return nil
 	})
 	if err == nil && len(out) == 0 {
-		err = fmt.Errorf("no file in %s is trusted", root)
+		at, _ := filepath.Abs(dir)
+		err = fmt.Errorf("no file in %s is trusted", at)
 	}
 	return out, err
 }

@@ -184,12 +184,20 @@ func (s *Set) find(d *Decision) place {
 	return nowhere
 }
 
+// noSuchFile is fs.ErrNotExist in fewer words.
+var noSuchFile error = notThere{}
+
+type notThere struct{}
+
+func (notThere) Error() string        { return "there is no such file" }
+func (notThere) Is(target error) bool { return target == fs.ErrNotExist }
+
 // executable says why a path cannot be executed; nil when it can.
 func executable(path string) error {
 	fi, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR):
-		return fmt.Errorf("there is no such file: %w", fs.ErrNotExist)
+		return noSuchFile
 	case errors.Is(err, unix.ELOOP):
 		return errors.New("its symbolic links lead in a circle")
 	case err != nil:

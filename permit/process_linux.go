@@ -27,12 +27,20 @@ func statOf(pid int) (ppid int, start uint64) {
 	}
 	// The name in parentheses may hold spaces and parentheses.
 	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
+	if len(f) < 20 || f[0] == "X" || f[0] == "Z" && !hasThreads(pid) {
 		return 0, 0
 	}
 	ppid, _ = strconv.Atoi(f[1])
 	start, _ = strconv.ParseUint(f[19], 10, 64)
 	return ppid, start
+}
+
+// hasThreads says that a process whose first thread has ended lives on in
+// others: one that execs from another thread looks so until the exec is done,
+// which takes long on a busy machine.
+func hasThreads(pid int) bool {
+	entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
+	return err == nil && len(entries) > 1
 }
 
 // belonging returns the living processes of a run: the script's shell, what

@@ -176,8 +176,8 @@ var (
 // ago and may still be answered for its next try (Late).
 type Pending struct {
 	Request
-	Late     bool
-	Decision *Decision // set for late and history entries
+	Late     bool      `json:"late"`
+	Decision *Decision `json:"decision,omitempty"` // set for late and history entries
 }
 
 // AskOptions bound a wait.

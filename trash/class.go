@@ -127,8 +127,14 @@ func (p *putter) refuses(t *target) string {
 	if slices.Contains(systemRoots, t.real) {
 		return "it is a system directory"
 	}
+	if within(t.real, "/dev") && !within(t.real, "/dev/shm") {
+		return "it is a device of the system"
+	}
 	if pl.own != "" && within(t.real, pl.own) {
-		return "it belongs to safeshell itself"
+		if t.real == pl.own {
+			return "it belongs to safeshell itself; to take safeshell out: safeshell init --undo"
+		}
+		return "it belongs to safeshell itself; to put it aside: mv " + Show(t.real) + " " + Show(t.real+".old")
 	}
 	if top := p.trashOf(t.real); top != "" {
 		if t.real == top {

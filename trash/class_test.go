@@ -119,6 +119,11 @@ func TestClasses(t *testing.T) {
 	e.Getenv = func(string) string { return "" }
 	p := &putter{e: e, cwdfd: atFDCWD, o: options{recursive: true}}
 	defer p.close()
+	for path, want := range map[string]bool{"/dev/null": true, "/dev/tty": true, "/dev/shm": true, "/dev/shm/x": false, "/devx": false} {
+		if why := p.refuses(&target{real: path}); (why != "") != want {
+			t.Errorf("%s: %q", path, why)
+		}
+	}
 	if got := p.inspect(root + "/home/.cache/x"); got.class != classScratch {
 		t.Error("~/.cache is a cache", got)
 	}

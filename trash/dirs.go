@@ -221,9 +221,20 @@ func (e Env) CheckOnly() error {
 		return nil
 	}
 	ss, errs := e.stores()
-	defer closeAll(ss)
+	defer func() { closeAll(ss) }()
 	if len(ss) == 0 {
-		return errors.Join(append(errs, fmt.Errorf("%s is none of your trash directories; to see those in use: safeshell trash list --json", Show(e.Only)))...)
+		only := e.Only
+		e.Only = ""
+		ss, _ = e.stores()
+		have := "there is none yet"
+		for i, s := range ss {
+			if i == 0 {
+				have = "those are " + Show(s.path)
+			} else {
+				have += ", " + Show(s.path)
+			}
+		}
+		return errors.Join(append(errs, fmt.Errorf("%s is none of your trash directories; %s", Show(only), have))...)
 	}
 	return nil
 }

@@ -312,7 +312,7 @@ func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 		c.all("directory", a, func(it *Item) bool { return it.Path != "" && within(it.Path, dir) })
 	}
 	for _, a := range s.Groups {
-		c.all("call", a, func(it *Item) bool { return it.Group == a })
+		c.all("rm call", a, func(it *Item) bool { return it.Group == a })
 	}
 	if s.Last {
 		if i, ok := newest(items); !ok {
