@@ -26,24 +26,30 @@ const (
 	qAnd           // &
 )
 
+// Bytes that stand for themselves, below 64 and from there to 127.
+const (
+	lowQuick  uint64 = 1<<'-' | 1<<'.' | 1<<'/' | 1<<',' | 1<<':' | 1<<'=' | 1<<'+' | 1<<'%' | 1<<'*' | 1<<'?' | (1<<10-1)<<'0'
+	highQuick uint64 = 1<<('_'-64) | 1<<('@'-64) | 1<<('~'-64) | 1<<('^'-64) | (1<<26-1)<<('a'-64) | (1<<26-1)<<('A'-64)
+)
+
 // quickClass is what a byte outside quotes is.
 func quickClass(c byte) byte {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return qWord
+	bits := lowQuick
+	if c >= 64 {
+		bits = highQuick
 	}
-	switch c {
-	case '-', '.', '/', '_', ',', ':', '=', '+', '@', '%', '*', '?', '~', '^':
+	switch {
+	case c < 128 && bits>>(c&63)&1 != 0:
 		return qWord
-	case ' ', '\t':
+	case c == ' ', c == '\t':
 		return qBlank
-	case '\'':
+	case c == '\'':
 		return qSingle
-	case '"':
+	case c == '"':
 		return qDouble
-	case '|':
+	case c == '|':
 		return qPipe
-	case '&':
+	case c == '&':
 		return qAnd
 	}
 	return qOther
