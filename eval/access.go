@@ -31,7 +31,10 @@ type target struct {
 
 	same *target // reads as this one
 
-	resolved     bool
+	resolved bool
+	// What ownNames says of the path, when it knew so many lists.
+	ownMay       bool
+	ownLists     int
 	path         tpath
 	real         []tpath // what symlinks and patterns lead to
 	expandFailed bool    // the pattern could not be expanded
@@ -265,14 +268,18 @@ func (v *view) silent() bool {
 	return false
 }
 
-// operandList returns the operands after the first skip.
+// operandList returns the operands after the first skip. The list is the
+// caller's for as long as the view is used.
 func (v *view) operandList(skip int) []script.Word {
-	out := make([]script.Word, 0, max(len(v.line.words)-1, 0))
+	if n := len(v.line.words) - 1; n > cap(v.spare)-len(v.spare) {
+		v.spare = make([]script.Word, 0, n*2)
+	}
+	from := len(v.spare)
 	v.line.operands(skip, func(i int) bool {
-		out = append(out, v.line.words[i])
+		v.spare = append(v.spare, v.line.words[i])
 		return true
 	})
-	return out
+	return v.spare[from:len(v.spare):len(v.spare)]
 }
 
 func (v *view) touchAll(kind accessKind, ws []script.Word, recursive bool) {
@@ -290,6 +297,9 @@ func (v *view) optionWords(f func(w script.Word), names ...string) {
 
 // eachOptionWord is eachOption with the value as a word, known or not.
 func (c *cmdline) eachOptionWord(name string, f func(script.Word)) {
+	if !c.hasOption {
+		return
+	}
 	for i := 1; i < len(c.kinds); i++ {
 		if c.kinds[i] != argOption {
 			continue
@@ -312,7 +322,7 @@ func (c *cmdline) eachOptionWord(name string, f func(script.Word)) {
 					}
 					break
 				}
-				if c.takesValue(shortOf(text[k])) {
+				if c.shortTakes(text[k]) {
 					break
 				}
 			}

@@ -33,6 +33,9 @@ type cmdline struct {
 	hasUnknown bool
 
 	buf [24]argKind
+	// What shortTakes found out: which options were asked for, and which of them
+	// take a value. Options are letters and digits, from '0' on.
+	askedShort, takesShort [2]uint64
 }
 
 // canonicalName maps versioned interpreters to the name that rules use.
@@ -203,6 +206,22 @@ func (c *cmdline) takesValue(opt string) bool {
 
 const shortOptions = "-0-1-2-3-4-5-6-7-8-9-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z"
 
+// shortTakes is takesValue for a short option, once the line was read.
+func (c *cmdline) shortTakes(b byte) bool {
+	at := uint(b - '0')
+	if b < '0' || b > 'z' {
+		return c.takesValue(shortOf(b))
+	}
+	word, bit := at>>6, uint64(1)<<(at&63)
+	if c.askedShort[word]&bit == 0 {
+		c.askedShort[word] |= bit
+		if c.takesValue(shortOf(b)) {
+			c.takesShort[word] |= bit
+		}
+	}
+	return c.takesShort[word]&bit != 0
+}
+
 // shortOf returns "-x" for a letter or digit without allocating.
 func shortOf(c byte) string {
 	i := -1
@@ -244,6 +263,9 @@ func (c *cmdline) flag(want string) bool {
 // returns false. given says that there is a value at all, known that it is
 // known.
 func (c *cmdline) eachOption(name string, f func(value string, given, known bool) bool) {
+	if !c.hasOption {
+		return
+	}
 	long := strings.HasPrefix(name, "--")
 	for i := 1; i < len(c.kinds); i++ {
 		if c.kinds[i] != argOption {
@@ -275,9 +297,8 @@ func (c *cmdline) eachOption(name string, f func(value string, given, known bool
 		}
 		// A cluster of short options; a value may be attached.
 		for k := 1; k < len(text); k++ {
-			s := shortOf(text[k])
-			takes := c.takesValue(s)
-			if s == name {
+			takes := c.shortTakes(text[k])
+			if shortOf(text[k]) == name {
 				v, given := text[k+1:], k+1 < len(text)
 				v = strings.TrimPrefix(v, "=")
 				if !given {

@@ -168,7 +168,8 @@ type Rules struct {
 	realDirs map[string]string
 	// pathLists are by the address of a list's first entry.
 	pathLists map[*string]*pathList
-	scratch   scratch
+	own       ownNames
+	lastView  *view  // memory for the next Judge
 	dirPathOf string // the directory that dirPathIs is
 	dirPathIs *tpath
 	dirPlain  bool // it is written as the path would be

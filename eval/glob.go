@@ -145,6 +145,9 @@ func compMatch(c *comp, rule string) bool {
 // nameMatch matches a rule's component against a name. Nearly all are literal,
 // or have one star.
 func nameMatch(rule, name string) bool {
+	if rule == name && strings.IndexByte(rule, '[') < 0 && strings.IndexByte(rule, '\\') < 0 {
+		return true
+	}
 	star := -1
 	for i := 0; i < len(rule); i++ {
 		switch rule[i] {
@@ -341,8 +344,11 @@ func (p *tpath) coversExactly(rp *rulePath) bool {
 		return false
 	}
 	// Cheapest first: most paths differ in their first component.
-	it := rp.iter()
-	for i := 0; ; i++ {
+	it, i := rp.iter(), 0
+	if rp.home != "" && p.home > 0 {
+		it.home, i = "", int(p.home)
+	}
+	for ; ; i++ {
 		want, ok := it.next()
 		if i == len(comps) {
 			return true // at or above it

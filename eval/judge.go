@@ -60,8 +60,7 @@ func (r *Rules) Judge(a *script.Analysis, i int) Decision {
 	if i < 0 || i >= len(a.Commands) {
 		return Decision{}
 	}
-	v := newView(r, a, i)
-	v.borrow()
+	v := r.borrowView(a, i)
 	defer v.giveBack()
 	d := r.judgeView(a, v)
 	for _, inner := range v.inner() {
@@ -89,8 +88,8 @@ func (r *Rules) judgeInner(a *script.Analysis) (d Decision) {
 }
 
 func (r *Rules) judgeView(a *script.Analysis, v *view) Decision {
-	var d Decision
-	j := judging{r: r, v: v, d: &d}
+	j := &v.judging
+	*j = judging{r: r, v: v}
 	if r.builtin != nil {
 		j.source(r.builtin, nil)
 	}
@@ -100,16 +99,16 @@ func (r *Rules) judgeView(a *script.Analysis, v *view) Decision {
 		}
 	}
 	for _, s := range r.repoSources(v.repoDir()) {
-		d.Problems = append(d.Problems, s.problems...)
+		j.d.Problems = append(j.d.Problems, s.problems...)
 		if s.blob != nil {
 			j.source(s.blob, s)
 		}
 	}
 	j.decide()
 	if v.c.Guess {
-		d.soften(r)
+		j.d.soften(r)
 	}
-	return d
+	return j.d
 }
 
 // soften turns the verdict on words that may be a command, or data, into a
@@ -127,7 +126,7 @@ func (d *Decision) soften(r *Rules) {
 type judging struct {
 	r    *Rules
 	v    *view
-	d    *Decision
+	d    Decision
 	best *hit   // strictest hit without conditions
 	cond []*hit // hits with conditions, in order of loading
 	seq  int
@@ -344,7 +343,7 @@ func (j *judging) conditions(open []*hit) {
 }
 
 func (j *judging) fill(h *hit) {
-	d := j.d
+	d := &j.d
 	d.Action, d.Rule, d.Message, d.Suggest = h.action, h.rule.name, h.message, h.suggest
 	d.AllowOverride = h.over && h.action == Deny
 	d.Matched, d.Loss = h.why, h.loss

@@ -130,11 +130,11 @@ func startsAtRoot(w script.Word) bool {
 }
 
 // plainPath is pathOf for what nearly all operands are: one literal word relative
-// to a known directory, without . and .. in it. It returns the path as text too;
-// ok is false when the word is another and nothing was done.
-func (v *view) plainPath(p *tpath, w script.Word, dir string) (s string, ok bool) {
+// to a known directory, without . and .. in it. It returns false when the word is
+// another and nothing was done.
+func (v *view) plainPath(p *tpath, w script.Word, dir string) bool {
 	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Literal || dir == "" {
-		return "", false
+		return false
 	}
 	text := w.Parts[0].Text
 	slash := strings.HasSuffix(text, "/")
@@ -147,7 +147,7 @@ func (v *view) plainPath(p *tpath, w script.Word, dir string) (s string, ok bool
 			continue
 		}
 		if c := text[start:i]; c == "" || c == "." || c == ".." {
-			return "", false
+			return false
 		}
 		if i == len(text) {
 			break
@@ -156,7 +156,7 @@ func (v *view) plainPath(p *tpath, w script.Word, dir string) (s string, ok bool
 	}
 	base := v.r.dirPath(dir)
 	if len(base.comps) == 0 {
-		return "", false
+		return false
 	}
 	n += len(base.comps)
 	if cap(v.comps)-len(v.comps) < n {
@@ -174,10 +174,7 @@ func (v *view) plainPath(p *tpath, w script.Word, dir string) (s string, ok bool
 		p.home = 0
 		p.findHome(v.r.o.Paths.User)
 	}
-	if v.r.dirPlain {
-		return dir + "/" + text, true
-	}
-	return p.String(), true
+	return true
 }
 
 func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {

@@ -1,5 +1,7 @@
 package eval
 
+import "strings"
+
 // pathIndex tells quickly that no entry of a list of path patterns fits a path
 // that is wholly known: a command with a dozen operands compares each with some
 // hundred entries, and nearly none ever fits.
@@ -34,10 +36,14 @@ func (f *firsts) fit(c *comp) bool {
 // pathList is a list of path patterns of a rule, and what was found out about
 // it. It lives as long as the Rules.
 type pathList struct {
-	entries  []string
-	index    *pathIndex // nil until it is worth its making
-	uses     int        // paths that were compared with the list
-	here     here
+	entries []string
+	index   *pathIndex // nil until it is worth its making
+	uses    int        // paths that were compared with the list
+	number  int        // in ownNames; 0 without an index
+	here    here
+	// quiet: an entry fits a path below the working directory only if it begins
+	// at a component of the path's own. Only with an index.
+	quiet    bool
 	hereDir  string // the working directory that here is about
 	hereDone bool
 }
@@ -57,6 +63,7 @@ func (r *Rules) listOf(list []string, n int) *pathList {
 	}
 	if l.uses += n; l.index == nil && l.uses >= indexFrom {
 		l.index = r.newPathIndex(list)
+		l.number = r.own.add(l.index)
 		l.hereDone = false
 	}
 	return l
@@ -140,23 +147,32 @@ func (x *pathIndex) begins(comps []comp) bool {
 // byteSet is a set of bytes.
 type byteSet [4]uint64
 
+var allBytes = byteSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+
 func (s *byteSet) add(c byte)      { s[c>>6] |= 1 << (c & 63) }
 func (s *byteSet) has(c byte) bool { return s[c>>6]&(1<<(c&63)) != 0 }
 
 // addGlob notes a pattern and with which bytes its names begin or end.
 func (x *pathIndex) addGlob(s string) {
 	x.globs = append(x.globs, s)
-	switch last := s[len(s)-1]; {
+	switch {
 	case !isGlobByte(s[0]):
 		x.heads.add(s[0])
-	case !isGlobByte(last) && last != ']':
-		x.tails.add(last)
+	case literalEnd(s):
+		x.tails.add(s[len(s)-1])
 	default:
-		x.heads = byteSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+		x.heads = allBytes
 	}
 }
 
 func isGlobByte(c byte) bool { return c == '*' || c == '?' || c == '[' || c == '\\' }
+
+// literalEnd says that what a pattern matches ends with its last byte. Patterns
+// that rawMatch does not know match everything.
+func literalEnd(s string) bool {
+	last := s[len(s)-1]
+	return !isGlobByte(last) && last != ']' && !strings.ContainsAny(s, "({") && !strings.Contains(s, "[[:")
+}
 
 func fitsOne(c *comp, rules []string) bool {
 	for _, s := range rules {

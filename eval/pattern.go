@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // patternKind says how a pattern is tested. Most regexps in rule files are a
@@ -175,10 +176,6 @@ func required(re *syntax.Regexp) []string {
 				return nil
 			}
 		}
-		// The Kelvin sign and the long s fold to k and s.
-		if re.Flags&syntax.FoldCase != 0 && strings.ContainsAny(strings.ToLower(string(re.Rune)), "ks") {
-			return longestWithout(strings.ToLower(string(re.Rune)), "ks")
-		}
 		return []string{strings.ToLower(string(re.Rune))}
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
@@ -208,20 +205,6 @@ func required(re *syntax.Regexp) []string {
 	return nil
 }
 
-// longestWithout returns the longest piece of s that holds none of the bytes.
-func longestWithout(s, bytes string) []string {
-	best := ""
-	for _, piece := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(bytes, r) }) {
-		if len(piece) > len(best) {
-			best = piece
-		}
-	}
-	if best == "" {
-		return nil
-	}
-	return []string{best}
-}
-
 func shortest(words []string) int {
 	if len(words) == 0 {
 		return 0
@@ -233,9 +216,15 @@ func shortest(words []string) int {
 	return n
 }
 
-// containsFold reports whether s holds one of the words, which are in lower
-// case, without regard to the case of ASCII letters.
+// containsFold reports whether s may hold one of the words, which are in lower
+// case, without regard to the case of letters. Only ASCII is looked at: the Kelvin
+// sign and the long s fold to k and s.
 func containsFold(s string, words []string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return true
+		}
+	}
 	for _, w := range words {
 		if indexFold(s, w) {
 			return true

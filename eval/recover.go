@@ -421,12 +421,15 @@ func (v *view) resolve(t *target) {
 	if t.dir != "" {
 		dir = t.dir
 	}
-	s, exact := v.plainPath(&t.path, t.word, dir)
-	if !exact {
+	plain := v.plainPath(&t.path, t.word, dir)
+	if plain && dir == v.dir && v.r.dirPlain && v.c.Remote == "" && v.isReal(t.word.Parts[0].Text, t.followed() || t.path.slash) {
+		return
+	}
+	if !plain {
 		t.path = v.pathOf(t.word, dir)
 		t.path.findHome(v.r.o.Paths.User)
-		s, exact = t.path.exact()
 	}
+	s, exact := t.path.exact()
 	if dir != v.dir {
 		t.path.base = 0 // what is known of the working directory says nothing here
 	}

@@ -48,6 +48,9 @@ func (r *Rules) repoSources(dir string) []*source {
 	if dir == "" || !filepath.IsAbs(dir) {
 		return nil
 	}
+	if list, ok := r.repos[dir]; ok {
+		return list
+	}
 	dir = filepath.Clean(dir)
 	if list, ok := r.repos[dir]; ok {
 		return list

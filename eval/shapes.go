@@ -226,6 +226,7 @@ func (v *view) mounts(list []string, note func(string, ...any)) certainty {
 		if s, ok := p.exact(); ok {
 			p = exactPath(v.r.realPath(s, true))
 		}
+		p.findHome(v.r.o.Paths.User)
 		for _, s := range list {
 			if k := p.covers(v.r.rulePath(s), v.dir); k > best {
 				best = k

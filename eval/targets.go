@@ -9,28 +9,41 @@ import (
 func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any), loss *[]string) certainty {
 	ts := v.targets()
 	result := sure
-	kinds := 0
-	each := func(key string, list []string, of func(accessKind) bool) {
+	keys := 0
+	each := func(key string, list []string, of kinds) {
 		if list == nil || result == never {
 			return
 		}
-		kinds++
+		keys++
 		result = min(result, v.someTarget(c, ts, key, list, of, except, note, loss))
 	}
 	if c.paths != nil {
-		kinds++
-		result = min(result, v.someTarget(c, v.operandTargets(skip), "operand", c.paths, func(accessKind) bool { return true }, except, note, loss))
+		keys++
+		result = min(result, v.someTarget(c, v.operandTargets(skip), "operand", c.paths, ofAny, except, note, loss))
 	}
-	each("reads", c.reads, func(k accessKind) bool { return k == accRead })
-	each("writes", c.writes, func(k accessKind) bool { return k != accRead && k != accDiscard && k != accVia })
-	each("deletes", c.deletes, func(k accessKind) bool { return k == accDelete || k == accDiscard })
-	each("removes", c.removes, func(k accessKind) bool { return k == accDelete || k == accMove || k == accVia })
-	each("empties", c.empties, func(k accessKind) bool { return k == accEmpty })
-	if kinds == 0 {
-		each("changes", anyPath, func(k accessKind) bool { return k != accRead && k != accVia })
+	each("reads", c.reads, ofRead)
+	each("writes", c.writes, ofAny&^(ofRead|ofDiscard|ofVia))
+	each("deletes", c.deletes, ofDelete|ofDiscard)
+	each("removes", c.removes, ofDelete|ofMove|ofVia)
+	each("empties", c.empties, ofEmpty)
+	if keys == 0 {
+		each("changes", anyPath, ofAny&^(ofRead|ofVia))
 	}
 	return result
 }
+
+// kinds is a set of accessKinds.
+type kinds uint16
+
+const (
+	ofRead    kinds = 1 << accRead
+	ofEmpty   kinds = 1 << accEmpty
+	ofDelete  kinds = 1 << accDelete
+	ofMove    kinds = 1 << accMove
+	ofVia     kinds = 1 << accVia
+	ofDiscard kinds = 1 << accDiscard
+	ofAny           = ^kinds(0)
+)
 
 // anyPath is the list that every path fits.
 var anyPath = []string{"*"}
@@ -73,16 +86,22 @@ func (v *view) changes() bool {
 
 // someTarget looks for a target that all path keys of the clause accept. In an
 // exception all targets of the kind must be accepted, and there must be one.
-func (v *view) someTarget(c *clause, ts []target, key string, list []string, of func(accessKind) bool, except bool, note func(string, ...any), loss *[]string) certainty {
-	best, all, any := never, sure, false
+func (v *view) someTarget(c *clause, ts []target, key string, list []string, of kinds, except bool, note func(string, ...any), loss *[]string) certainty {
+	best, all, any, quiet := never, sure, false, false
 	l := v.r.listOf(list, len(ts))
 	for i := range ts {
 		t := &ts[i]
-		if !of(t.kind) {
+		if of>>t.kind&1 == 0 {
 			continue
 		}
-		any = true
-		k := v.accepts(c, t, l)
+		if !any {
+			any, quiet = true, v.quietIn(l)
+		}
+		v.resolve(t)
+		k := never
+		if !quiet || !v.ruledOut(t, l) {
+			k = v.accepts(c, t, l)
+		}
 		all = min(all, k)
 		if k > best {
 			best = k
@@ -105,7 +124,6 @@ func (v *view) someTarget(c *clause, ts []target, key string, list []string, of 
 }
 
 func (v *view) accepts(c *clause, t *target, l *pathList) certainty {
-	v.resolve(t)
 	result := v.inList(t, l)
 	if result == never {
 		return never
@@ -212,6 +230,7 @@ func (v *view) hereIn(l *pathList) *here {
 		h.begins = l.index.mayFit(p, max(0, len(p.comps)-h.longest+1))
 	}
 	l.here, l.hereDir, l.hereDone = h, v.dir, true
+	l.quiet = l.index != nil && h.k == never && !h.begins
 	return &l.here
 }
 
@@ -223,7 +242,9 @@ func (v *view) pathInList(p *tpath, list []string, t *target, from int) certaint
 	for _, s := range list {
 		rp := v.r.rulePath(s)
 		if rp.here {
+			except := rp.except
 			rp = exactRule(v.dir)
+			rp.except = except
 		}
 		switch {
 		case !rp.except:

@@ -24,44 +24,58 @@ type view struct {
 	operandsOf   []target
 	operandsSkip int
 	operandsDone bool
-	comps        []comp // the memory of paths
+	comps        []comp        // the memory of paths
+	spare        []script.Word // the memory of operandList
+	at           workDir
+	judging      judging
 	valuesDone   bool
 	vals         commandValues
 	branches     *branchFact
 }
 
-// scratch is memory that one Judge after the other uses.
-type scratch struct {
-	accesses, operands []target
-	comps              []comp
-}
+// keptLimit is how many elements of each kind are kept for the next Judge.
+const keptLimit = 256
 
-// scratchLimit is how many elements are kept for the next Judge.
-const scratchLimit = 256
-
-// borrow takes the memory of the Rules, if nobody has it.
-func (v *view) borrow() {
-	s := &v.r.scratch
-	v.accesses, v.operandsOf, v.comps = s.accesses[:0], s.operands[:0], s.comps[:0]
-	*s = scratch{}
+// borrowView is newView with the memory of the Judge before, if nobody has it.
+func (r *Rules) borrowView(a *script.Analysis, i int) *view {
+	v := r.lastView
+	r.lastView = nil
+	if v == nil {
+		v = new(view)
+	}
+	v.at.mayOpen = true
+	v.init(r, a, i)
+	return v
 }
 
 // giveBack ends the use of the view: nothing of it may be kept but text.
 func (v *view) giveBack() {
-	s := &v.r.scratch
-	if cap(v.accesses) <= scratchLimit {
-		s.accesses = v.accesses
+	v.at.close()
+	r, next := v.r, view{}
+	if cap(v.accesses) <= keptLimit {
+		next.accesses = v.accesses[:0]
 	}
-	if cap(v.operandsOf) <= scratchLimit {
-		s.operands = v.operandsOf
+	if cap(v.operandsOf) <= keptLimit {
+		next.operandsOf = v.operandsOf[:0]
 	}
-	if cap(v.comps) <= scratchLimit {
-		s.comps = v.comps
+	if cap(v.comps) <= keptLimit {
+		next.comps = v.comps[:0]
 	}
+	if cap(v.spare) <= keptLimit {
+		next.spare = v.spare[:0]
+	}
+	*v = next
+	r.lastView = v
 }
 
 func newView(r *Rules, a *script.Analysis, i int) *view {
-	v := &view{r: r, a: a, i: i, c: &a.Commands[i]}
+	v := new(view)
+	v.init(r, a, i)
+	return v
+}
+
+func (v *view) init(r *Rules, a *script.Analysis, i int) {
+	v.r, v.a, v.i, v.c = r, a, i, &a.Commands[i]
 	v.line.read(v.c.Argv)
 	if v.c.Function {
 		v.line.name, v.line.tool = "", tool{} // not the program of that name
@@ -69,7 +83,6 @@ func newView(r *Rules, a *script.Analysis, i int) *view {
 	if d, ok := v.c.Dir.Text(); ok && strings.HasPrefix(d, "/") {
 		v.dir = d
 	}
-	return v
 }
 
 // rightContext reports whether the rule at hand is for whoever runs the command.

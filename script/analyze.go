@@ -50,7 +50,7 @@ type trapCode struct {
 }
 
 func parse(text string, o Options) (res Analysis) {
-	a := &analyzer{o: o, text: text, at: Span{0, len(text)}, cmds: make([]Command, 0, 4)}
+	a := &analyzer{o: o, text: text, at: Span{0, len(text)}, cmds: make([]Command, 0, likelyCommands(text))}
 	defer func() {
 		if r := recover(); r != nil {
 			a.unknownAt(fmt.Sprintf("the analysis failed: %v", r), Span{0, len(text)})
@@ -72,11 +72,31 @@ func parse(text string, o Options) (res Analysis) {
 	return
 }
 
+// likelyCommands guesses how many commands a text holds, so that their list
+// need not grow: one and one for each operator.
+func likelyCommands(text string) int {
+	n := 1
+	for i := 0; i < len(text) && n < 8; i++ {
+		switch text[i] {
+		case '&', '|':
+			if i > 0 && text[i-1] == text[i] {
+				continue
+			}
+			n++
+		case ';', '\n', '(', '`':
+			n++
+		}
+	}
+	return n
+}
+
 // start is the state before the first command.
 func (a *analyzer) start() *state {
-	st := &state{paramsLost: true, dir: noDir(), steps: &a.steps}
+	st := &state{paramsLost: true, steps: &a.steps}
 	if a.o.Dir != "" {
 		st.dir = Lit(a.o.Dir)
+	} else {
+		st.dir = noDir()
 	}
 	if a.o.Lookup != nil {
 		if t, ok := a.o.Lookup("OLDPWD"); ok {
@@ -136,22 +156,30 @@ func (a *analyzer) outside() { a.nest-- }
 // them.
 func dialects(d Dialect, text string) []Dialect {
 	switch d {
-	case Bash, Zsh:
-		return []Dialect{d}
+	case Bash:
+		return bashZsh[:1]
+	case Zsh:
+		return bashZsh[1:]
 	case POSIX:
 		// sh is dash here and bash there.
 		if simple(text) {
-			return []Dialect{POSIX}
+			return bashPOSIX[1:]
 		}
-		return []Dialect{Bash, POSIX}
+		return bashPOSIX[:]
 	}
 	// zsh's precommand modifiers and loops are words that bash takes for programs.
 	if !strings.ContainsAny(text, "$=(\\`<>[*?~") && !strings.HasPrefix(text, "- ") &&
 		!containsAny(text, "noglob", "nocorrect", "repeat", "foreach", "emulate", "sched", " - ", ";- ", "\n- ") {
-		return []Dialect{Bash}
+		return bashZsh[:1]
 	}
-	return []Dialect{Bash, Zsh}
+	return bashZsh[:]
 }
+
+// What dialects returns parts of.
+var (
+	bashZsh   = [...]Dialect{Bash, Zsh}
+	bashPOSIX = [...]Dialect{Bash, POSIX}
+)
 
 // simple reports whether a text means the same to dash and bash: plain words
 // and operators, and none of the builtins that differ.
@@ -191,16 +219,17 @@ func (a *analyzer) code(src source, d Dialect, st *state, c *ctx) {
 	}
 	mark, first := len(a.cmds), 0
 	for i, lang := range ds {
-		s := src
-		s.lang = lang
-		sub := *c
-		sub.src = &s
+		in := &struct {
+			src source
+			ctx ctx
+		}{src, *c}
+		in.src.lang, in.ctx.src = lang, &in.src
 		run := st
 		if i > 0 {
 			first = len(a.cmds)
 			run = begin.clone()
 		}
-		if u := a.unit(&s, run, &sub); u != nil {
+		if u := a.unit(&in.src, run, &in.ctx); u != nil {
 			errs = append(errs, u)
 		}
 		if i > 0 {

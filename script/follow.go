@@ -51,7 +51,7 @@ func substituted(ws []Word) []int {
 	for _, w := range ws {
 		for _, p := range w.Parts {
 			if p.from > 0 && p.substPath() {
-				out = appendNew(out, []int{p.from - 1})
+				out = appendNew(out, []int{int(p.from) - 1})
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func (rs *redirSet) note(a *analyzer, d Redirect, st *state) {
 			p := d.Target.Parts[0]
 			rs.stdin = p.content
 			if p.from > 0 {
-				rs.fedBy = []int{p.from - 1}
+				rs.fedBy = []int{int(p.from) - 1}
 			}
 			return
 		}

@@ -179,16 +179,16 @@ const (
 // Part is a piece of a word.
 type Part struct {
 	Kind PartKind
-	Text string // Literal and Glob: the text after quote removal
-	Name string // Variable: its name. Output: the command as written
 	// Split: not quoted, so that an unknown value may become several words or
 	// none.
 	Split bool
+	from  int32  // Output: index+1 of the command that writes it
+	Text  string // Literal and Glob: the text after quote removal
+	Name  string // Variable: its name. Output: the command as written
 	// Alt are values that an unknown part may have, among others: the default
 	// in ${x:-default}, what the branches of the text assign.
 	Alt []string
 
-	from    int   // Output: index+1 of the command that writes it
 	content *Word // Output of <(cmd): what the path gives, when known
 }
 

@@ -352,8 +352,8 @@ func producers(ws []Word) []int {
 	var out []int
 	for _, w := range ws {
 		for _, p := range w.Parts {
-			if p.Kind == Output && p.from > 0 && !slices.Contains(out, p.from-1) {
-				out = append(out, p.from-1)
+			if p.Kind == Output && p.from > 0 && !slices.Contains(out, int(p.from)-1) {
+				out = append(out, int(p.from)-1)
 			}
 		}
 	}

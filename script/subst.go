@@ -119,11 +119,11 @@ func (a *analyzer) fileRead(w *syntax.Word, s *syntax.Stmt, st *state, c *ctx) {
 	c.sink.lose()
 }
 
-func lastOf(idx []int) int {
+func lastOf(idx []int) int32 {
 	if len(idx) == 0 {
 		return 0
 	}
-	return idx[len(idx)-1] + 1
+	return int32(idx[len(idx)-1] + 1)
 }
 
 // substText strips $( ) or backquotes.

@@ -24,7 +24,10 @@ type expander struct {
 
 // fields expands the words of a command.
 func (a *analyzer) fields(words []*syntax.Word, st *state, c *ctx) []Word {
-	out := make([]Word, 0, len(words)+2)
+	out := make([]Word, 0, len(words))
+	if len(a.arena) == cap(a.arena) {
+		a.arena = make([]Part, 0, min(max(len(words), 4), 32))
+	}
 	if strings.Contains(c.src.text, "\\`") {
 		words = c.src.adjoin(words)
 	}
