@@ -26,10 +26,12 @@ func (v *view) findAccess() {
 	}
 	narrow, narrowed := v.findName()
 	for _, w := range start {
-		if narrowed {
-			w = found(w, narrow)
+		if !narrowed {
+			v.touch(kind, w, true)
 		}
-		v.touch(kind, w, true)
+		for _, name := range narrow {
+			v.touch(kind, found(w, name), true)
+		}
 	}
 }
 
@@ -38,16 +40,6 @@ func found(start script.Word, name string) script.Word {
 	return script.Word{Parts: append(start.Parts[:len(start.Parts):len(start.Parts)],
 		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand, Name: "found"},
 		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: name})}
-}
-
-func (v *view) hasOperand(s string) bool {
-	found := false
-	v.line.operands(0, func(i int) bool {
-		t, _ := v.line.words[i].Text()
-		found = found || t == s
-		return !found
-	})
-	return found
 }
 
 // findRuns says that find runs a program that deletes what it is given.
@@ -86,15 +78,6 @@ func (v *view) findStarts() []script.Word {
 	return out
 }
 
-// findName is the pattern that narrows what find finds: find . -name '*.pyc'.
-func (v *view) findName() (pattern string, ok bool) {
-	l := &v.line
-	var name script.Word
-	v.optionWords(func(w script.Word) { name = w }, "-name", "-iname")
-	pattern, known := name.Text()
-	return pattern, len(name.Parts) > 0 && known && !l.flag("-o") && !l.flag("-or") && !l.flag("-not") && !v.hasOperand("!")
-}
-
 // fromFind returns what {} stands for in a command that find runs.
 func (v *view) fromFind(w script.Word) []script.Word {
 	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Operand || len(v.c.Via) == 0 {
@@ -119,16 +102,18 @@ func (v *view) fromFind(w script.Word) []script.Word {
 		if f.line.name != "find" {
 			continue
 		}
-		name, narrowed := f.findName()
+		names, narrowed := f.findName()
 		if !narrowed {
-			name = "*"
+			names = []string{"*"}
 		}
 		var out []script.Word
 		for _, s := range f.findStarts() {
 			if d, ok := s.Text(); ok && d != "" && d[0] != '/' && f.dir != "" {
 				s = script.Lit(f.dir + "/" + d)
 			}
-			out = append(out, found(s, name))
+			for _, name := range names {
+				out = append(out, found(s, name))
+			}
 		}
 		return out
 	}

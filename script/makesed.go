@@ -16,6 +16,9 @@ func (a *analyzer) make(k *call, name string) {
 			a.codeWord(Lit(v), POSIX, a.child(k), c, "the shell of make")
 			continue
 		}
+		if n, v, is := strings.Cut(t, "="); is && isName(n) {
+			a.assigned(n, Lit(v), k.st.clone(), k.inner(name))
+		}
 		for rest := t; ; {
 			_, after, found := strings.Cut(rest, "$(shell ")
 			if !found {

@@ -92,6 +92,12 @@ func (a *analyzer) operandCode(k *call, name string) {
 	for j := 1; j < len(k.argv); j++ {
 		t, ok := k.argv[j].Text()
 		if ok && strings.HasPrefix(t, "-") {
+			if name == "hyperfine" {
+				switch t {
+				case "-p", "-s", "-c":
+					t = "--prepare"
+				}
+			}
 			switch t {
 			case "-n", "--names", "-c", "-p", "--prefix", "-l", "--max-processes", "-m", "-w", "--warmup", "--runs", "-r", "-M", "-N", "-P", "-L", "-D", "--export-json", "--export-markdown", "--export-csv", "-i", "--style", "-u", "-S", "--shell", "--success", "-s":
 				j++
