@@ -68,7 +68,7 @@ func (a *analyzer) carrier(k *call, i int, name string) bool {
 	case "sed", "gsed":
 		a.output(k, name)
 		a.writes(k, name)
-		a.sed(k, name)
+		a.sed(k, i, name)
 	default:
 		return a.moreCarriers(k, i, name)
 	}

@@ -152,6 +152,10 @@ func (a *analyzer) assigned(name string, w Word, st *state, c *ctx) {
 		return
 	}
 	t, known := w.Text()
+	if strings.HasPrefix(name, "BASH_FUNC_") {
+		a.unknown("a function is put into the environment of bash: "+clip(name), c.src, a.at)
+		return
+	}
 	switch name {
 	case "PS4":
 		if known {
