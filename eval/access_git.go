@@ -40,6 +40,10 @@ func (v *view) gitAccess() {
 		v.gitTouch(accDelete, ops)
 	case "checkout", "restore", "checkout-index", "rm":
 		v.gitTouch(accDiscard, v.discarded())
+	case "config":
+		if !v.readsConfig() {
+			v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-f", "--file")
+		}
 	case "hash-object":
 		v.touchAll(accRead, v.operandList(1), false)
 	case "diff":
@@ -47,6 +51,22 @@ func (v *view) gitAccess() {
 			v.touchAll(accRead, v.operandList(1), false)
 		}
 	}
+}
+
+// readsConfig says that git config only shows.
+func (v *view) readsConfig() bool {
+	l := &v.line
+	for _, f := range []string{"--get", "--get-all", "--get-regexp", "--list", "-l", "--get-urlmatch", "--get-color"} {
+		if l.flag(f) {
+			return true
+		}
+	}
+	ops := v.operandList(1)
+	if len(ops) == 0 {
+		return true
+	}
+	s, _ := ops[0].Text()
+	return s == "get" || s == "list" || len(ops) == 1 && strings.Contains(s, ".") && !l.flag("--unset") && !l.flag("--unset-all")
 }
 
 // fromCommit says that git checkout or git restore takes files from a commit,

@@ -58,7 +58,17 @@ func (v *view) programAccess() {
 		}
 	case "sort":
 		v.touchAll(accRead, v.operandList(0), false)
-		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--output")
+		kind := accWrite
+		if from := v.operandList(0); len(from) == 1 {
+			if s, _ := from[0].Text(); s == "/dev/null" {
+				kind = accEmpty
+			}
+		}
+		v.optionWords(func(w script.Word) { v.touch(kind, w, false) }, "-o", "--output")
+	case "serve", "http-server", "live-server":
+		v.touchAll(accRead, v.operandList(0), true)
+	case "python", "python3", "php":
+		v.serverAccess()
 	case "cp", "mv", "ln", "install", "gcp", "gmv":
 		v.copyAccess()
 	case "scp", "rsync", "sftp":
@@ -273,7 +283,11 @@ func (v *view) fedNothing() bool {
 
 func (v *view) ddAccess() {
 	var from string
+	nothing := false
 	v.line.operands(0, func(i int) bool {
+		if s, _ := v.line.words[i].Text(); s == "count=0" && !v.ddKeeps() {
+			nothing = true
+		}
 		if s, _ := leading(v.line.words[i]); strings.HasPrefix(s, "if=") {
 			from = s[3:]
 			v.touch(accRead, cutWord(v.line.words[i], 3), false)
@@ -287,10 +301,36 @@ func (v *view) ddAccess() {
 			case "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random":
 				kind = accEmpty
 			}
+			if nothing {
+				kind = accEmpty
+			}
 			v.touch(kind, cutWord(v.line.words[i], 3), false)
 		}
 		return true
 	})
+}
+
+// ddKeeps says that dd leaves what the file holds beyond what it writes.
+func (v *view) ddKeeps() bool {
+	keeps := false
+	v.line.operands(0, func(i int) bool {
+		s, _ := v.line.words[i].Text()
+		keeps = strings.HasPrefix(s, "conv=") && strings.Contains(s, "notrunc") || strings.HasPrefix(s, "seek=") && s != "seek=0"
+		return !keeps
+	})
+	return keeps
+}
+
+// serverAccess is what python -m http.server and php -S show to the network.
+func (v *view) serverAccess() {
+	served, options := v.line.flag("-S"), []string{"-t"}
+	if v.line.name != "php" {
+		options = []string{"-d", "--directory"}
+		v.optionWords(func(w script.Word) { s, _ := w.Text(); served = s == "http.server" }, "-m")
+	}
+	if served {
+		v.optionWords(func(w script.Word) { v.touch(accRead, w, true) }, options...)
+	}
 }
 
 func (v *view) truncateAccess() {
@@ -349,7 +389,7 @@ func (v *view) transferAccess() {
 	switch v.line.name {
 	case "curl":
 		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--output")
-		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, "-T", "--upload-file", "-K", "--config")
+		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, "-T", "--upload-file", "-K", "--config", "-b", "--cookie")
 		v.optionWords(func(w script.Word) { v.atFile(w) }, "-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form", "-H", "--header")
 	case "wget":
 		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-O", "--output-document")

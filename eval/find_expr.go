@@ -40,7 +40,11 @@ type findExpr struct {
 	reached findSet
 	acts    func(word string) bool // the primaries whose files are wanted
 	acted   bool
+	depth   int
 }
+
+// maxFindDepth bounds the parentheses and negations in one another.
+const maxFindDepth = 100
 
 // findFiles says which files reach the primaries that acts picks; with none of
 // them, what the whole expression is true for (find prints that). ok is false
@@ -109,6 +113,11 @@ func (e *findExpr) and(in findSet) (yes, no findSet) {
 }
 
 func (e *findExpr) not(in findSet) (yes, no findSet) {
+	if e.depth++; e.depth > maxFindDepth {
+		e.bad = true
+		return in, in
+	}
+	defer func() { e.depth-- }()
 	switch e.word() {
 	case "!", "-not":
 		e.at++

@@ -72,6 +72,10 @@ func (p *tpath) findHome(home string) {
 // pathOf reads a word as a path. dir is the working directory, empty when it
 // is not known.
 func (v *view) pathOf(w script.Word, dir string) tpath {
+	if len(w.Parts) > 2 && w.Parts[0].Kind == script.Literal && w.Parts[0].Text == "/proc/" && w.Parts[1].Kind == script.Variable {
+		// Whichever process it is: /proc/$PID/environ.
+		w.Parts = append([]script.Part{w.Parts[0], {Kind: script.Glob, Text: "*"}}, w.Parts[2:]...)
+	}
 	p := v.buildPath(w, dir, false)
 	if (p.unknown || p.rootless) && !v.mustBeSet(w) {
 		if e := v.buildPath(w, dir, true); !e.rootless && (len(e.comps) > 0 || startsAtRoot(w)) {

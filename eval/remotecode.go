@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"slices"
 	"strings"
 
 	"safeshell/script"
@@ -19,6 +20,10 @@ func isParseError(u script.Unknown) bool {
 //	unseen:  the output of any other command, but for well-known generators
 //	         of shell settings (ssh-agent -s) and files shown as they are (cat)
 func (v *view) runsCode(kinds []string, note func(string, ...any)) bool {
+	if v.runsAddress() {
+		note("the program is an address")
+		return slices.Contains(kinds, "fetched")
+	}
 	if len(v.c.FedBy) == 0 || !readsCode(v.c) {
 		return false
 	}
@@ -36,6 +41,27 @@ func (v *view) runsCode(kinds []string, note func(string, ...any)) bool {
 	for _, k := range kinds {
 		if k == kind {
 			note("the code comes from %s", from)
+			return true
+		}
+	}
+	return false
+}
+
+// runsAddress says that the package that npx and its kin run is given as an
+// address; an address among its arguments is data (npx wait-on http://...).
+func (v *view) runsAddress() bool {
+	switch v.line.name {
+	case "npx", "bunx", "pnpx", "uvx", "pipx":
+	default:
+		return false
+	}
+	program := ""
+	v.line.operands(0, func(i int) bool {
+		program, _ = leading(v.line.words[i])
+		return program == "run"
+	})
+	for _, scheme := range []string{"http://", "https://", "git+", "git://"} {
+		if strings.HasPrefix(program, scheme) {
 			return true
 		}
 	}

@@ -16,6 +16,9 @@ func carries(name string) bool {
 		"git", "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "mise", "asdf", "rbenv", "pyenv", "nodenv", "direnv", "nix",
 		"nix-shell", "poetry", "pipenv", "pdm", "uv", "uvx", "pipx", "hatch", "rye", "conda", "mamba", "micromamba", "bundle",
 		"rustup", "devbox", "perf", "emacs", "cargo", "nodemon", "concurrently", "hyperfine", "vim", "vi", "nvim", "ex",
+		"doppler", "bazel", "bazelisk", "fly", "flyctl", "aws", "cf", "et",
+		"capsh", "flatpak", "snap", "start-stop-daemon", "lldb", "rr", "gdbserver", "cgdb", "just", "start-server-and-test", "server-test", "start-test", "mvn", "mvnw",
+		"guix", "devenv", "tox",
 		"gdb", "sqlite3", "psql", "mysql", "mariadb", "sed", "gsed", "safeshell", "pwsh", "powershell":
 		return true
 	}
@@ -65,7 +68,7 @@ func (a *analyzer) carrier(k *call, i int, name string) bool {
 	case "sed", "gsed":
 		a.output(k, name)
 		a.writes(k, name)
-		a.sed(k, name)
+		a.sed(k, i, name)
 	default:
 		return a.moreCarriers(k, i, name)
 	}
@@ -80,6 +83,14 @@ func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 	case "vim", "vi", "nvim", "ex", "gdb", "sqlite3", "psql", "mysql", "mariadb":
 		k.c.sink.lose()
 		a.escapes(k, name)
+		if name == "gdb" {
+			a.launcher(k, i, name)
+		}
+	case "doppler", "bazel", "bazelisk", "fly", "flyctl", "aws", "cf", "et":
+		k.c.sink.lose()
+		a.optionCommands(k, i, name)
+	case "capsh", "flatpak", "snap", "start-stop-daemon", "lldb", "rr", "gdbserver", "cgdb", "just", "start-server-and-test", "server-test", "start-test", "mvn", "mvnw":
+		a.launcher(k, i, name)
 	case "concurrently", "hyperfine":
 		k.c.sink.lose()
 		a.operandCode(k, name)

@@ -40,6 +40,7 @@ func (a *analyzer) follow(k *call, i int, name string) {
 	}
 	if !knownProgram(name) && !slices.Contains(a.o.Wrappers, name) {
 		a.guessTail(k, i, name, 1)
+		a.guessOptions(k, name)
 	} else if slices.Contains(a.o.Wrappers, name) {
 		a.ownWrapper(k, i, name)
 	}

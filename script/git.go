@@ -7,7 +7,7 @@ import "strings"
 func (a *analyzer) git(k *call, i int) {
 	k.c.sink.lose()
 	at := 1
-	var aliases [][2]string
+	aliases := a.gitEnvironment(k)
 	for at < len(k.argv) {
 		t, ok := k.argv[at].Text()
 		if !ok {
@@ -91,6 +91,45 @@ func (a *analyzer) gitConfig(k *call, w Word, aliases [][2]string) [][2]string {
 		a.codeWord(v, POSIX, a.child(k), c, "the command in git -c "+low)
 	}
 	return aliases
+}
+
+// gitEnvironment reads the configuration that variables in front of git give.
+func (a *analyzer) gitEnvironment(k *call) (aliases [][2]string) {
+	for _, key := range k.assigns {
+		n, is := strings.CutPrefix(key.Name, "GIT_CONFIG_KEY_")
+		name, known := key.Value.Text()
+		if key.Name == "GIT_CONFIG_PARAMETERS" && known {
+			words, _ := splitAlias(name)
+			for _, w := range words {
+				aliases = a.gitConfig(k, w, aliases)
+			}
+		}
+		if !is || !known {
+			continue
+		}
+		for _, val := range k.assigns {
+			if val.Name == "GIT_CONFIG_VALUE_"+n {
+				aliases = a.gitConfig(k, Word{Parts: merge(append([]Part{{Text: name + "="}}, val.Value.Parts...))}, aliases)
+			}
+		}
+	}
+	return aliases
+}
+
+// gitConfigured looks at git config name value: what git would run later.
+// Aliases are left to the rules.
+func (a *analyzer) gitConfigured(k *call, args []Word) {
+	j := skipOptions(args, 0, " -f --file --blob --type --default --comment ")
+	if j < len(args) && wordIs(args[j], "set") {
+		j = skipOptions(args, j+1, " -f --file --blob --type --value --comment ")
+	}
+	if j+1 >= len(args) {
+		return
+	}
+	if key, ok := args[j].Text(); ok && strings.Contains(key, ".") && !strings.HasPrefix(strings.ToLower(key), "alias.") && args[j+1].Known() {
+		v, _ := args[j+1].Text()
+		a.gitConfig(k, Lit(key+"="+v), nil)
+	}
 }
 
 // gitAlias runs an alias given with -c: !code, or words of git.
@@ -182,6 +221,8 @@ func (a *analyzer) gitSub(k *call, i int, sub string, at int) {
 		return Word{}, false
 	}
 	switch sub {
+	case "config":
+		a.gitConfigured(k, args)
 	case "submodule":
 		j := skipOptions(args, 0, "")
 		if j < len(args) && wordIs(args[j], "foreach") {

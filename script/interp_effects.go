@@ -37,6 +37,11 @@ func (p *interp) call(i int, name string, recv []token, args [][]token) {
 		}
 	case 'W', 'E', 'r':
 		if w, ok := arg(0); ok {
+			if content, given := arg(1); act[0] == 'W' && given && len(pos) == 2 && !strings.Contains(name, "ppend") {
+				if t, known := content.Text(); known && t == "" && isString(pos[1]) {
+					act = "E"
+				}
+			}
 			p.effect(map[byte]EffectKind{'W': Write, 'E': Empty, 'r': Read}[act[0]], w, false, call)
 		}
 	case 'O':
@@ -239,3 +244,6 @@ func (p *interp) byName(args [][]token, call string) {
 		}
 	}
 }
+
+// isString reports whether an expression is nothing but one string.
+func isString(t []token) bool { return len(t) == 1 && t[0].kind == tString }

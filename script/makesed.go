@@ -16,6 +16,9 @@ func (a *analyzer) make(k *call, name string) {
 			a.codeWord(Lit(v), POSIX, a.child(k), c, "the shell of make")
 			continue
 		}
+		if n, v, is := strings.Cut(t, "="); is && isName(n) {
+			a.assigned(n, Lit(v), k.st.clone(), k.inner(name))
+		}
 		for rest := t; ; {
 			_, after, found := strings.Cut(rest, "$(shell ")
 			if !found {
@@ -92,7 +95,7 @@ func (a *analyzer) makefile(k *call, w Word, name string) {
 }
 
 // sed looks for GNU sed's e: the e command and the e flag of s.
-func (a *analyzer) sed(k *call, name string) {
+func (a *analyzer) sed(k *call, i int, name string) {
 	var scripts []Word
 	files := k.argv[1:]
 	explicit := false
@@ -123,6 +126,12 @@ func (a *analyzer) sed(k *call, name string) {
 		t, ok := w.Text()
 		if !ok {
 			continue
+		}
+		for _, f := range sedFiles(t) {
+			if e := f; len(a.cmds[i].Effects) < 256 {
+				e.Path = under(k.dir, e.Path)
+				a.cmds[i].Effects = append(a.cmds[i].Effects, e)
+			}
 		}
 		for _, code := range sedCode(t) {
 			c := k.inner(name)
@@ -214,4 +223,51 @@ func sedSkip(s string, i int, d byte) int {
 		i++
 	}
 	return len(s)
+}
+
+// sedFiles returns the files that w, W, r and R name, and the flag w of s.
+func sedFiles(s string) (out []Effect) {
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case strings.IndexByte(" \t\n;{}0123456789,$!~+-", c) >= 0:
+			i++
+		case c == '/' || c == '\\' && i+1 < len(s):
+			if c == '\\' {
+				i++
+			}
+			i = sedSkip(s, i+1, s[i])
+		case c == 's' || c == 'y':
+			if i+1 >= len(s) {
+				return out
+			}
+			i = sedSkip(s, sedSkip(s, i+2, s[i+1]), s[i+1])
+			for i < len(s) && strings.IndexByte("gpiIemM0123456789", s[i]) >= 0 {
+				i++
+			}
+			if i >= len(s) || s[i] != 'w' {
+				continue
+			}
+			fallthrough
+		case strings.IndexByte("wWrR", c) >= 0:
+			end := lineEnd(s, i)
+			kind := Write
+			if s[i] == 'r' || s[i] == 'R' {
+				kind = Read
+			}
+			if f := strings.TrimSpace(s[i+1 : end]); f != "" && f != "/dev/stdout" && f != "/dev/stderr" && f != "/dev/stdin" {
+				out = append(out, Effect{Kind: kind, Path: Lit(f), Call: "sed " + s[i:i+1]})
+			}
+			i = end
+		case c == 'a' || c == 'i' || c == 'c' || c == '#' || c == ':' || c == 'e':
+			i = lineEnd(s, i)
+		case c == 'b' || c == 't' || c == 'T':
+			for i < len(s) && s[i] != ';' && s[i] != '\n' && s[i] != '}' {
+				i++
+			}
+		default:
+			i++
+		}
+	}
+	return out
 }

@@ -47,6 +47,12 @@ func (a *analyzer) optionCode(k *call, name string) {
 		case "rg":
 			takes = opt == "--pre"
 		case "rsync":
+			if opt == "--rsync-path" {
+				if v, ok := value(); ok {
+					c, _ := k.away(name, "remote")
+					a.codeWord(v, Bash, awayState(), c, "the command given to "+name)
+				}
+			}
 			takes = opt == "-e" || opt == "--rsh" || len(opt) > 2 && opt[0] == '-' && opt[1] != '-' && strings.HasSuffix(opt, "e")
 		case "scp", "sftp":
 			if opt == "-o" || strings.HasPrefix(head, "-o") {
@@ -92,6 +98,12 @@ func (a *analyzer) operandCode(k *call, name string) {
 	for j := 1; j < len(k.argv); j++ {
 		t, ok := k.argv[j].Text()
 		if ok && strings.HasPrefix(t, "-") {
+			if name == "hyperfine" {
+				switch t {
+				case "-p", "-s", "-c":
+					t = "--prepare"
+				}
+			}
 			switch t {
 			case "-n", "--names", "-c", "-p", "--prefix", "-l", "--max-processes", "-m", "-w", "--warmup", "--runs", "-r", "-M", "-N", "-P", "-L", "-D", "--export-json", "--export-markdown", "--export-csv", "-i", "--style", "-u", "-S", "--shell", "--success", "-s":
 				j++
@@ -116,7 +128,7 @@ func (a *analyzer) escapes(k *call, name string) {
 		t, ok := k.argv[j].Text()
 		switch name {
 		case "vim", "vi", "nvim", "ex":
-			if (t == "-c" || t == "--cmd") && j+1 < len(k.argv) {
+			if (t == "-c" || t == "--cmd" || len(t) > 2 && t[0] == '-' && strings.Trim(t[1:], "esEnRZX") == "c" && strings.HasSuffix(t, "c")) && j+1 < len(k.argv) {
 				texts = append(texts, k.argv[j+1])
 			} else if ok && strings.HasPrefix(t, "+") {
 				texts = append(texts, Lit(t[1:]))

@@ -148,10 +148,14 @@ func (a *analyzer) printfVar(k *call) {
 
 // assigned looks at variables whose value a shell or program runs.
 func (a *analyzer) assigned(name string, w Word, st *state, c *ctx) {
-	if len(name) < 3 {
+	if len(name) < 2 {
 		return
 	}
 	t, known := w.Text()
+	if strings.HasPrefix(name, "BASH_FUNC_") {
+		a.unknown("a function is put into the environment of bash: "+clip(name), c.src, a.at)
+		return
+	}
 	switch name {
 	case "PS4":
 		if known {
@@ -176,7 +180,9 @@ func (a *analyzer) assigned(name string, w Word, st *state, c *ctx) {
 		}
 	case "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND",
 		"GIT_ASKPASS", "GIT_SSH", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "SUDO_EDITOR", "FCEDIT",
-		"RSYNC_RSH", "CVS_RSH", "SUDO_ASKPASS":
+		"RSYNC_RSH", "CVS_RSH", "SUDO_ASKPASS", "CC", "CXX", "LD", "AR", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER",
+		"CARGO_BUILD_RUSTC_WRAPPER", "PSQL_PAGER", "PSQL_EDITOR", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "AWS_PAGER", "BAT_PAGER",
+		"DELTA_PAGER", "GH_PAGER", "GH_EDITOR", "GH_BROWSER", "KUBE_EDITOR", "KUBECTL_EXTERNAL_DIFF", "GIT_TEST_EDITOR":
 		a.inVar(w, name, st, c)
 	case "LESSOPEN", "LESSCLOSE":
 		a.inVar(Word{Parts: append([]Part{{Text: strings.TrimLeft(t, "|-")}}, w.Parts[min(1, len(w.Parts)):]...)}, name, st, c)

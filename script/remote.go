@@ -231,6 +231,10 @@ func (a *analyzer) remote(k *call, i int, name string) {
 			}
 			if pod == "" && (!ok || !strings.HasPrefix(t, "-")) {
 				pod = wordName(k.argv[j])
+				if name == "toolbox" {
+					a.there(k, i, j, name+" "+sub, "toolbox")
+					return
+				}
 				if name == "crictl" || sub == "rsh" {
 					a.there(k, i, j+1, name+" "+sub, pod)
 					return

@@ -16,8 +16,24 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 		}
 		return skipOptions(argv, 1, " -p --package "), nil, true
 	case "npm":
-		if sub == "exec" || sub == "x" {
+		switch sub {
+		case "exec", "x":
 			return npx(argv, i+1)
+		case "explore":
+			if i+3 < len(argv) && wordIs(argv[i+2], "--") {
+				return i + 3, nil, true
+			}
+		}
+	case "tox":
+		if sub == "exec" || sub == "e" {
+			return afterWord(argv, i+1, "--"), nil, true
+		}
+	case "guix", "devenv":
+		if sub == "shell" || sub == "environment" {
+			if at := afterWord(argv, i+1, "--"); at > 0 || name == "guix" {
+				return at, nil, true
+			}
+			return i + 1, nil, true
 		}
 	case "pnpm", "yarn":
 		if sub == "exec" || sub == "dlx" {
@@ -80,6 +96,16 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 			return skipOptions(argv, i+1, " -c --config -e --env --env-file --environment "), nil, true
 		}
 	case "nix":
+		if sub == "run" && i+1 < len(argv) {
+			// nix run flake#program -- arguments
+			if t, ok := argv[i+1].Text(); ok && strings.Contains(t, "#") {
+				if at := afterWord(argv, i+2, "--"); at > 0 && at < len(argv) {
+					_, prog, _ := strings.Cut(t, "#")
+					w := join(append([]Word{Lit(prog)}, argv[at:]...))
+					return 0, &w, true
+				}
+			}
+		}
 		if sub == "develop" || sub == "shell" {
 			for j := i + 1; j+1 < len(argv); j++ {
 				if t, _ := argv[j].Text(); t == "-c" || t == "--command" {
@@ -95,6 +121,16 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 		}
 	}
 	return 0, nil, false
+}
+
+// afterWord returns the index after a word; 0 when it is not there.
+func afterWord(argv []Word, at int, word string) int {
+	for ; at < len(argv); at++ {
+		if wordIs(argv[at], word) {
+			return at + 1
+		}
+	}
+	return 0
 }
 
 // subcommand returns the first operand and its index.

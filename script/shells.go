@@ -13,7 +13,7 @@ const fish Dialect = "fish"
 func shellDialect(name string) Dialect {
 	name = strings.TrimPrefix(name, "-") // a login shell
 	switch name {
-	case "bash", "rbash", "ksh", "ksh93", "mksh", "oksh", "pdksh", "bash5", "bash-static":
+	case "bash", "rbash", "ksh", "ksh93", "mksh", "oksh", "pdksh", "bash5", "bash-static", "osh", "oil", "ysh":
 		return Bash
 	case "sh", "dash", "ash", "posh", "yash":
 		return POSIX

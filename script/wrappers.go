@@ -172,7 +172,7 @@ func (a *analyzer) wrap(k *call, i int, name string, w *wrapper) {
 		k.c.sink.lose()
 		return
 	}
-	if w.flags&shellLine != 0 && !hasOpt(opts, "-x", "--exec") {
+	if w.flags&shellLine != 0 && !hasOpt(opts, "-x", "--exec") || name == "entr" && hasOpt(opts, "-s") {
 		c := k.inner(name)
 		c.sink, c.stdin, c.fedBy = nil, nil, nil
 		k.c.sink.lose()
@@ -370,4 +370,7 @@ func (a *analyzer) afterDashes(k *call, i int, name string) {
 		}
 	}
 	a.output(k, name)
+	if !knownProgram(name) {
+		a.guessTail(k, i, name, 1)
+	}
 }

@@ -64,6 +64,9 @@ var (
 	wUnbuffer   = wrapper{short: "p"}
 	wDashDash   = wrapper{flags: needDash}
 	wEntr       = wrapper{short: "acdnprsxz", flags: feeds}
+	wRun0       = wrapper{short: "u:g:D:hV", long: " --unit --property --description --slice --user --group --nice --chdir --setenv --background --machine --shell-prompt-prefix ", flags: cleanEnv | ownShell}
+	wCrossEnv   = wrapper{flags: assigns}
+	wCrossShell = wrapper{flags: assigns | shellLine}
 	wDotenv     = wrapper{short: "f:e:c:v:oq", long: " --file "}
 	wPosOne     = wrapper{pos: 1}
 	wWatch      = wrapper{short: "bcCd?egtn:pq:rs:wxh", long: " --interval --equexit --shotsdir ", flags: shellLine}
@@ -143,10 +146,17 @@ func wrapperOf(name string) *wrapper {
 		return &wRlwrap
 	case "unbuffer":
 		return &wUnbuffer
-	case "aws-vault", "op", "doppler", "infisical", "chamber", "teller", "lerna", "watchexec", "onchange", "chokidar":
+	case "aws-vault", "op", "infisical", "chamber", "teller", "lerna", "watchexec", "onchange", "chokidar":
 		return &wDashDash
 	case "entr":
 		return &wEntr
+	case "run0":
+		return &wRun0
+	case "cross-env", "cross-env-shell":
+		if name == "cross-env" {
+			return &wCrossEnv
+		}
+		return &wCrossShell
 	case "dotenv", "dotenvx":
 		return &wDotenv
 	case "faketime", "setlock", "envdir", "envchain":
