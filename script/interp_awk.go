@@ -26,8 +26,9 @@ func (p *interp) awkOp(i int) {
 
 // awkStart returns where the expression before a pipe begins.
 func (p *interp) awkStart(i int) int {
-	level := 0
-	for j := i - 1; j >= 0; j-- {
+	j, level := i-1, 0
+	defer func() { p.a.scan(i - j) }()
+	for ; j >= 0; j-- {
 		switch x := p.toks[j]; {
 		case x.kind == tBreak || x.text == ";" || x.text == "{" || x.text == "}" || x.text == "=" || x.text == "&&" || x.text == "||" || x.text == "!":
 			return j + 1
@@ -60,8 +61,9 @@ func (p *interp) awkPrinted(i int) *Word {
 // awkPrints reports whether the token at i belongs to a print statement,
 // outside its parentheses.
 func (p *interp) awkPrints(i int) bool {
-	level := 0
-	for j := i - 1; j >= 0; j-- {
+	j, level := i-1, 0
+	defer func() { p.a.scan(i - j) }()
+	for ; j >= 0; j-- {
 		switch x := p.toks[j]; {
 		case x.text == ")":
 			level++

@@ -20,6 +20,9 @@ func (p *interp) prepare() {
 		}
 	}
 	for i := range t {
+		if p.a.over {
+			return
+		}
 		if t[i].kind == tName && p.assigned(i) && p.assign[t[i].text] == 1 && i+1 < len(t) && t[i+1].text == "=" {
 			p.bind(i)
 		}
@@ -69,7 +72,8 @@ func (p *interp) bind(i int) {
 
 // statementEnd returns the index of the token that ends a statement.
 func (p *interp) statementEnd(i int) int {
-	level := 0
+	from, level := i, 0
+	defer func() { p.a.scan(i - from) }()
 	for ; i < len(p.toks); i++ {
 		switch p.toks[i].text {
 		case "(", "[", "{":
@@ -236,7 +240,8 @@ func (p *interp) text(t []token) string {
 
 // match returns the index of the bracket that closes the one at i.
 func (p *interp) match(i int) int {
-	level := 0
+	from, level := i, 0
+	defer func() { p.a.scan(i - from) }()
 	for ; i < len(p.toks); i++ {
 		if p.toks[i].kind != tOp {
 			continue
@@ -256,7 +261,8 @@ func (p *interp) match(i int) int {
 // back returns the index of the bracket that opens the one at i; -1 when there
 // is none.
 func (p *interp) back(i int) int {
-	level := 0
+	from, level := i, 0
+	defer func() { p.a.scan(from - i) }()
 	for ; i >= 0; i-- {
 		if p.toks[i].kind != tOp {
 			continue
@@ -330,7 +336,9 @@ func (p *interp) callee(i int) (name string, recv []token) {
 		}
 		switch {
 		case t[j].kind == tName:
-			name = t[j].text + "." + name
+			if name = t[j].text + "." + name; !p.a.scan(len(name)) {
+				return name, nil
+			}
 			j--
 			continue
 		case t[j].text == ")" || t[j].text == "]":
@@ -417,6 +425,9 @@ func (p *interp) token(i int) {
 		for next < len(t) && t[next].kind == tBreak {
 			next++
 		}
+	}
+	if p.a.over {
+		return
 	}
 	var args [][]token
 	switch {

@@ -12,6 +12,9 @@ func (p *interp) value(t []token) Word {
 	if len(t) == 0 {
 		return Word{}
 	}
+	if !p.a.scan(len(t)) {
+		return p.opaque(t)
+	}
 	if pieces := p.operands(t); len(pieces) > 1 {
 		w := Word{}
 		for _, piece := range pieces {
@@ -59,7 +62,7 @@ func (p *interp) strip(t []token) []token {
 			t = t[:len(t)-1]
 		case len(t) > 1 && t[0].kind == tName && (t[0].text == "await" || t[0].text == "new" || t[0].text == "my") && t[1].kind != tOp:
 			t = t[1:]
-		case len(t) > 2 && t[0].text == "(" && t[0].kind == tOp && closes(t, 0) == len(t)-1 && !hasComma(t[1:len(t)-1]):
+		case len(t) > 2 && t[0].text == "(" && t[0].kind == tOp && p.a.scan(len(t)) && closes(t, 0) == len(t)-1 && !hasComma(t[1:len(t)-1]):
 			t = t[1 : len(t)-1]
 		default:
 			return t

@@ -26,6 +26,16 @@ func (a *analyzer) step() bool {
 	return true
 }
 
+// scan counts a look at n tokens of another language's code, about as much
+// work as a step for sixteen; false when there is none left.
+func (a *analyzer) scan(n int) bool {
+	if a.steps += n / 16; a.steps >= maxSteps {
+		a.exhaust("the text is too large to analyse to its end")
+		return false
+	}
+	return true
+}
+
 // exhaust reports once that the analysis stopped early.
 func (a *analyzer) exhaust(reason string) {
 	if !a.over {
