@@ -154,7 +154,7 @@ func Run(j Job, roots []string, decide Verdict) (Result, error) {
 		return res, err
 	}
 	theirs.Close()
-	kill := func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	kill := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A program that hangs is killed, so that the listener ends.
 	var hung atomic.Bool
 	timer := time.AfterFunc(time.Minute, func() { hung.Store(true); kill() })
@@ -193,7 +193,7 @@ func receive(socket int) (int, error) {
 	}
 	ms, err := unix.ParseSocketControlMessage(oob[:n])
 	if err != nil || len(ms) != 1 {
-		return -1, nil // the child says why
+		return -1, nil //nolint:nilerr // the child says why
 	}
 	fds, err := unix.ParseUnixRights(&ms[0])
 	if err != nil {
