@@ -62,7 +62,7 @@ var trashLoadRow = row{
 // goTest runs tests of this module. counts finds a name and a number in their
 // output; a line of a failed test that holds bad is a violation.
 func (r *run) goTest(counts, bad string, env []string, args ...string) error {
-	args = append([]string{"test", "-count=1", "-v", "-timeout", (r.duration*2 + time.Hour).String()}, args...)
+	args = append([]string{"test", "-count=1", "-v", "-timeout", (r.duration*2 + 4*time.Hour).String()}, args...)
 	c := exec.CommandContext(r.ctx, "go", args...)
 	c.Env = append(os.Environ(), env...)
 	// Interrupted, the program that it runs ends too.

@@ -91,7 +91,10 @@ func (w *trashWorld) env() trash.Env {
 	return trash.Env{Home: filepath.Join(w.dir, "home"), Dir: w.work, UID: os.Geteuid(), Only: w.trash}
 }
 
-// claims: each line of output that tells of a success tells the truth.
+// told are messages that say where a file is.
+var told = regexp.MustCompile(`cannot remove '([^']+)'|it is back at ([^,\n]+),|the trash has a copy of it: (\S+)`)
+
+// claims: each line that says what became of a file tells the truth.
 func (w *trashWorld) claims(res faulttest.Result, say func(string, ...any)) {
 	for line := range strings.Lines(res.Stdout) {
 		line = strings.TrimSuffix(line, "\n")
@@ -108,6 +111,18 @@ func (w *trashWorld) claims(res faulttest.Result, say func(string, ...any)) {
 				say("it said: %s", line)
 			}
 			break
+		}
+	}
+	for _, m := range told.FindAllStringSubmatch(res.Stderr, -1) {
+		path := m[1] + m[2] + m[3]
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(w.work, path)
+		}
+		if _, was := w.tree.Was[path]; m[1] != "" && !was {
+			continue
+		}
+		if _, err := os.Lstat(path); err != nil {
+			say("it said: %s", m[0])
 		}
 	}
 }

@@ -250,8 +250,11 @@ func otherFileSystem(dir string) (string, error) {
 		return "", err
 	}
 	if err := os.Rename(filepath.Join(dir, "home"), filepath.Join(there, "home")); !errors.Is(err, unix.EXDEV) {
-		err = errors.Join(err, os.Rename(filepath.Join(there, "home"), filepath.Join(dir, "home")), os.RemoveAll(there))
-		return "", fmt.Errorf("%s is no other file system than %s (%v)", shm, dir, err)
+		back := os.Rename(filepath.Join(there, "home"), filepath.Join(dir, "home"))
+		if err != nil { // it did not get there
+			back = nil
+		}
+		return "", errors.Join(fmt.Errorf("%s is no other file system than %s", shm, dir), err, back, os.RemoveAll(there))
 	}
 	return there, nil
 }

@@ -26,8 +26,7 @@ import (
 // jobVar holds a Job in the environment of a supervised process.
 const jobVar = "SAFESHELL_FAULTTEST"
 
-// fileCalls are the calls that are stopped at; those in fdCalls only if the
-// file is below the scratch directory.
+// fileCalls are the calls that are stopped at, beside oldCalls.
 var fileCalls = map[int32]string{
 	unix.SYS_OPENAT: "openat", unix.SYS_OPENAT2: "openat2", unix.SYS_STATX: "statx", statAtCall: "fstatat",
 	unix.SYS_RENAMEAT: "renameat", unix.SYS_RENAMEAT2: "renameat2", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_MKDIRAT: "mkdirat",
@@ -61,6 +60,12 @@ func (c Call) name() string {
 	return fileCalls[c.Nr]
 }
 
+// Exit codes of a process that did not become what it was to be.
+const (
+	notStarted    = 98
+	notSupervised = 99
+)
+
 // Begin is the first thing in the main function of a program that calls Run:
 // ok says that this process is a supervised one, with text to work on. It does
 // not return in a process that becomes another program.
@@ -69,21 +74,21 @@ func Begin() (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	fail := func(err error) {
-		fmt.Fprintln(os.Stderr, "cannot be supervised:", err)
-		os.Exit(99)
+	fail := func(code int, err error) {
+		fmt.Fprintln(os.Stderr, "faulttest:", err)
+		os.Exit(code)
 	}
 	var j Job
 	if err := json.Unmarshal([]byte(req), &j); err != nil {
-		fail(err)
+		fail(notStarted, err)
 	}
 	if err := superviseMe(3); err != nil {
-		fail(err)
+		fail(notSupervised, err)
 	}
 	if j.Path == "" {
 		return j.Text, true
 	}
-	fail(syscall.Exec(j.Path, j.Argv, j.Env))
+	fail(notStarted, syscall.Exec(j.Path, j.Argv, j.Env))
 	return "", true
 }
 
@@ -154,7 +159,7 @@ func Run(j Job, roots []string, decide Verdict) (Result, error) {
 		return res, err
 	}
 	theirs.Close()
-	kill := func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	kill := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A program that hangs is killed, so that the listener ends.
 	var hung atomic.Bool
 	timer := time.AfterFunc(time.Minute, func() { hung.Store(true); kill() })
@@ -173,8 +178,11 @@ func Run(j Job, roots []string, decide Verdict) (Result, error) {
 	if err == nil && werr != nil && cmd.ProcessState == nil {
 		err = werr
 	}
-	if res.Code == 99 {
+	switch res.Code {
+	case notSupervised:
 		return res, fmt.Errorf("%w: %s", ErrUnsupported, res.Stderr)
+	case notStarted:
+		return res, fmt.Errorf("%s cannot be started: %s", j.Path, res.Stderr)
 	}
 	return res, err
 }
@@ -193,7 +201,7 @@ func receive(socket int) (int, error) {
 	}
 	ms, err := unix.ParseSocketControlMessage(oob[:n])
 	if err != nil || len(ms) != 1 {
-		return -1, nil // the child says why
+		return -1, nil //nolint:nilerr // the child says why
 	}
 	fds, err := unix.ParseUnixRights(&ms[0])
 	if err != nil {
