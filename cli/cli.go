@@ -131,7 +131,7 @@ func (a *app) fail(err error) int {
 	}
 	text := oneLine(err)
 	if fix := config.Mend(err); fix != "" && !strings.Contains(text, "; ") {
-		if strings.HasPrefix(fix, "/") {
+		if strings.HasPrefix(fix, "/bin/") {
 			fix = "run: " + fix
 		}
 		text += "; " + fix

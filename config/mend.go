@@ -33,6 +33,13 @@ func MendFile(path string, err error) string {
 		return "make room, see: df -h " + shellWord(dir)
 	case errors.Is(err, unix.EROFS):
 		return "set SAFESHELL_HOME to a directory that can be written"
+	case errors.Is(err, unix.ENOTDIR):
+		for d := dir; d != "/" && d != "."; d = filepath.Dir(d) {
+			if fi, err := os.Stat(d); err == nil && !fi.IsDir() {
+				return shellWord(d) + " is a file, see: ls -l " + shellWord(d)
+			}
+		}
+		return ""
 	case errors.Is(err, unix.ELOOP):
 		return "remove the link: /bin/rm " + shellWord(path)
 	case errors.Is(err, fs.ErrPermission):
