@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"safeshell/config"
+	"safeshell/eval"
 )
 
 // Every link and every scenario that a guide names is there.
@@ -59,6 +62,54 @@ func TestDocsAreWhole(t *testing.T) {
 		short := strings.TrimPrefix(strings.TrimPrefix(name, "charmbracelet/"), "golang.org/")
 		if !strings.Contains(string(readme), name) && !strings.Contains(string(readme), short) {
 			t.Errorf("the README's table has no reason for %s", m[1])
+		}
+	}
+}
+
+// The rules that the guides show are good ones: they lint, fire on their own
+// examples, and advise nothing that is stopped.
+func TestDocsShowGoodRules(t *testing.T) {
+	block := regexp.MustCompile("(?s)```yaml\n((?:# [^\n]*\n)?(?:rules|overrides):\n.*?)```")
+	for _, f := range []string{"README.md", "docs/rules.md"} {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := block.FindAllStringSubmatch(string(b), -1)
+		if len(found) == 0 {
+			t.Errorf("%s shows no rules", f)
+		}
+		for _, m := range found {
+			home := t.TempDir()
+			paths, err := config.Locate(func(name string) string {
+				return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[name]
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths.System = filepath.Join(home, "none.yaml")
+			if err := os.MkdirAll(paths.Home, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(paths.Rules, []byte(m[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range eval.Lint(paths, paths.Rules) {
+				t.Errorf("%s: %s", f, p)
+			}
+			r, problems := eval.Open(eval.Options{Paths: paths})
+			for _, p := range problems {
+				t.Errorf("%s: %s", f, p)
+			}
+			rep := r.Test(home)
+			for _, p := range rep.Failures {
+				if strings.Contains(p, paths.Rules) {
+					t.Errorf("%s: %s", f, p)
+				}
+			}
+			if len(rep.Untested) > 0 {
+				t.Errorf("%s: without an example: %v", f, rep.Untested)
+			}
 		}
 	}
 }

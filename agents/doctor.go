@@ -36,11 +36,11 @@ func Doctor(env Env, a Agent) []Finding {
 	d := &doctor{env: env, a: a, install: "safeshell agents install " + a.Name}
 	switch a.Hook {
 	case NoHook:
-		d.add(Warn, "", "%s has no hook: %s; see docs/agents/%s.md", a.Display, a.Limits, a.Name)
+		d.add(Warn, "", "%s: %s; what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)
 		return d.findings
 	case Manual:
 		d.version()
-		d.add(Warn, "", "%s: %s; docs/agents/%s.md shows what to enter by hand", a.Display, a.Limits, a.Name)
+		d.add(Warn, "", "%s: %s; safeshell's docs/agents/%s.md shows what to enter by hand", a.Display, a.Limits, a.Name)
 		return d.findings
 	}
 	hooks := env.configured(a)

@@ -36,7 +36,7 @@ func pluginText(a Agent, bin string, limit time.Duration) (string, error) {
 		text = clineSH
 		binary, args = shellQuote(bin), strings.Join(hookArgs(a, limit), " ")
 	default:
-		return "", fmt.Errorf("%s takes no hooks from a file; see docs/agents/%s.md", a.Display, a.Name)
+		return "", fmt.Errorf("%s takes no hooks from a file (%s); what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)
 	}
 	if binary == "" {
 		binary, args = quoteJSON(bin), quoteList(hookArgs(a, limit))

@@ -79,7 +79,7 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 		if o.Project {
 			return nil, fmt.Errorf("%s takes no hooks from a project; install it for the user: safeshell agents install %s", a.Display, a.Name)
 		}
-		return nil, fmt.Errorf("%s takes no hooks from a file; see docs/agents/%s.md", a.Display, a.Name)
+		return nil, fmt.Errorf("%s takes no hooks from a file (%s); what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)
 	}
 	path, err := env.path(a, file)
 	if err != nil {

@@ -156,7 +156,7 @@ func exitWith(a *app, code int, err error) error {
 	if isBrokenPipe(err) {
 		return exitError(code)
 	}
-	a.note("safeshell: %v", err)
+	a.complain(err)
 	return exitError(code)
 }
 

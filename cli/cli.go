@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -78,6 +79,12 @@ func Run(p shims.Process) (code int) {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
+	switch args[0] { // as git and others have them
+	case "help":
+		args = append(slices.Clone(args[1:]), "--help")
+	case "version":
+		args = append([]string{"--version"}, args[1:]...)
+	}
 	var g grammar
 	exited := -1
 	parser, err := kong.New(&g,
@@ -129,9 +136,15 @@ func (a *app) fail(err error) int {
 		a.note("safeshell: %v", err)
 		return shims.CodeUsage
 	}
+	a.complain(err)
+	return 1
+}
+
+// complain says what went wrong and, where that is known, what mends it.
+func (a *app) complain(err error) {
 	text := oneLine(err)
 	if fix := config.Mend(err); fix != "" && !strings.Contains(text, "; ") {
-		if strings.HasPrefix(fix, "/") {
+		if strings.HasPrefix(fix, "/bin/") {
 			fix = "run: " + fix
 		}
 		text += "; " + fix
@@ -139,7 +152,6 @@ func (a *app) fail(err error) int {
 	for line := range strings.SplitSeq(text, "\n") {
 		a.note("safeshell: %s", line)
 	}
-	return 1
 }
 
 // open locates the files and makes the gate.

@@ -9,6 +9,7 @@ import (
 
 	"safeshell/eval"
 	"safeshell/gate"
+	"safeshell/permit"
 )
 
 // judgeOnly judges a line for somebody, in the working directory, and asks and
@@ -55,6 +56,13 @@ func (c *rulesListCmd) Run(a *app) error {
 	return nil
 }
 
+// ownRules are the names in messages that no rules file holds.
+var ownRules = map[string]string{
+	"unanalysed-command": "What a command line would run cannot be known from its text, so an agent's is asked about; safeshell check says what could not be known.",
+	"rules-unreadable":   "A rules file cannot be used and has no last good version; safeshell rules lint says what is wrong.",
+	permit.Rule:          "A script declares commands that are not permitted, or calls one that it has not declared; safeshell permit list says what is permitted.",
+}
+
 type rulesShowCmd struct {
 	Name string `arg:"" complete:"rules list" help:"The rule's name (rules list)."`
 }
@@ -65,6 +73,9 @@ func (c *rulesShowCmd) Run(a *app) error {
 	}
 	r, _ := a.g.Rules()
 	text, ok := r.Show(a.dir(), c.Name)
+	if own := ownRules[c.Name]; !ok && own != "" {
+		return a.printf("# %s\n# built in; it is in no file and cannot be changed\n# %s\n", c.Name, own)
+	}
 	if !ok {
 		return fmt.Errorf("no rule is called %q; see `safeshell rules list`", visible(c.Name))
 	}

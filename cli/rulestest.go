@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -16,6 +17,13 @@ type rulesTestCmd struct {
 func (c *rulesTestCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
+	}
+	var lines []eval.CorpusLine
+	if c.Corpus != "" {
+		var err error
+		if lines, err = c.read(); err != nil {
+			return err
+		}
 	}
 	r, problems := a.g.Rules()
 	for _, p := range problems {
@@ -37,13 +45,13 @@ func (c *rulesTestCmd) Run(a *app) error {
 		}
 	}
 	if c.Corpus != "" {
-		n, bad, err := c.corpus(a)
+		bad, err := c.corpus(a, lines)
 		if err != nil {
 			return err
 		}
 		failed += bad
 		if !c.Quiet {
-			if err := a.printf("%d corpus lines, %d failed\n", n, bad); err != nil {
+			if err := a.printf("%d corpus lines, %d failed\n", len(lines), bad); err != nil {
 				return err
 			}
 		}
@@ -51,20 +59,33 @@ func (c *rulesTestCmd) Run(a *app) error {
 	return codeIf(failed > 0)
 }
 
-// corpus judges each line of a user's own corpus through the same gate.
-func (c *rulesTestCmd) corpus(a *app) (n, bad int, err error) {
+// read returns the lines of a user's own corpus.
+func (c *rulesTestCmd) read() ([]eval.CorpusLine, error) {
 	f, err := os.Open(c.Corpus)
 	if err != nil {
-		return 0, 0, err
+		return nil, c.unreadable(err)
 	}
 	defer f.Close()
 	lines, err := eval.ReadCorpus(f, c.Corpus)
 	if err != nil {
-		return 0, 0, err
+		return nil, c.unreadable(err)
 	}
 	if len(lines) == 0 {
-		return 0, 0, errors.New(c.Corpus + " holds no lines; write: verdict<TAB>command, with allow, redirect, ask or deny")
+		return nil, errors.New(c.Corpus + " holds no lines; write: verdict<TAB>command, with allow, redirect, ask or deny")
 	}
+	return lines, nil
+}
+
+func (c *rulesTestCmd) unreadable(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("--corpus %s: %w; name a file of verdict<TAB>command lines", c.Corpus, pe.Err)
+	}
+	return err
+}
+
+// corpus judges each line of a user's own corpus through the same gate.
+func (c *rulesTestCmd) corpus(a *app, lines []eval.CorpusLine) (bad int, err error) {
 	for _, l := range lines {
 		got := eval.Verdict(a.judgeOnly(l.Command, eval.AI).Action)
 		if l.Accepts(got) {
@@ -72,8 +93,8 @@ func (c *rulesTestCmd) corpus(a *app) (n, bad int, err error) {
 		}
 		bad++
 		if err := a.printf("FAIL  %s:%d: %s, want %s: %s\n", visible(c.Corpus), l.Line, got, strings.Join(l.Verdicts, " or "), visible(l.Command)); err != nil {
-			return len(lines), bad, err
+			return bad, err
 		}
 	}
-	return len(lines), bad, nil
+	return bad, nil
 }

@@ -186,7 +186,7 @@ func (c *initCmd) undo(a *app) error {
 		}
 	}
 	if undoErr != nil {
-		return fmt.Errorf("not all of it could be taken out; make these files writable, then run again: safeshell init --undo\n%w", undoErr)
+		return errors.Join(errors.New("not all of it could be taken out; make these files writable, then run again: safeshell init --undo"), undoErr)
 	}
 	a.note("Shells that are open keep the shims in PATH until they are closed.")
 	if _, err := os.Lstat(a.paths.Home); err == nil {

@@ -178,7 +178,7 @@ func (c *trashListCmd) Run(a *app) error {
 		return err
 	}
 	if c.Size && !c.JSON && len(items) > 0 {
-		a.note("%d items, %s", len(items), bytesText(total))
+		a.note("%s, %s", itemCount(len(items)), bytesText(total))
 	}
 	return codeIf(failed)
 }
@@ -347,6 +347,13 @@ func (c *trashEmptyCmd) Run(a *app) error {
 	return a.purge(env, items, failed, c.DryRun, c.Yes)
 }
 
+func itemCount(n int) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return fmt.Sprintf("%d items", n)
+}
+
 // purge deletes items for good, after a question: an agent may not.
 func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) error {
 	if len(items) == 0 {
@@ -381,7 +388,7 @@ func (a *app) purge(env trash.Env, items []trash.Item, failed, dry, yes bool) er
 		}
 	}
 	if !yes {
-		if err := a.confirm(fmt.Sprintf("Delete %d items for good?", len(items))); err != nil {
+		if err := a.confirm(fmt.Sprintf("Delete %s for good?", itemCount(len(items)))); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,9 @@ func usageText(err error) string {
 		text = opt + " needs a value"
 	}
 	text, _, _ = strings.Cut(text, " (short flag); perhaps try")
+	if opt, value, ok := strings.Cut(text, `: expected string value but got "`); ok {
+		text = opt + ` needs a value, which the option "` + value + " is not"
+	}
 	text, _, _ = strings.Cut(text, ": time: ")
 	if arg, ok := strings.CutPrefix(text, "unexpected argument "); ok {
 		arg, hint, _ := strings.Cut(arg, ", did you mean ")

@@ -33,10 +33,30 @@ func MendFile(path string, err error) string {
 		return "make room, see: df -h " + shellWord(dir)
 	case errors.Is(err, unix.EROFS):
 		return "set SAFESHELL_HOME to a directory that can be written"
-	case errors.Is(err, unix.ELOOP):
-		return "remove the link: /bin/rm " + shellWord(path)
+	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP), errors.Is(err, unix.EEXIST):
+		return mendWay(path)
 	case errors.Is(err, fs.ErrPermission):
 		return mendMode(path)
+	}
+	return ""
+}
+
+// mendWay finds what on the way to path is a link that leads nowhere, or a file
+// where a directory should be.
+func mendWay(path string) string {
+	at := "/"
+	for part := range strings.SplitSeq(strings.Trim(filepath.Clean(path), "/"), "/") {
+		at = filepath.Join(at, part)
+		fi, err := os.Stat(at)
+		if err != nil {
+			if l, err := os.Lstat(at); err == nil && l.Mode()&fs.ModeSymlink != 0 {
+				return "remove the link: /bin/rm " + shellWord(at)
+			}
+			return ""
+		}
+		if !fi.IsDir() {
+			return "a directory should be there, see: ls -l " + shellWord(at)
+		}
 	}
 	return ""
 }

@@ -299,7 +299,7 @@ func (k *keeper) declare(ctx context.Context, q shims.KeeperRequest, out *replie
 	commands := shims.Strings(q.Declare)
 	cfg, err := config.Load(k.m.Paths.Config)
 	if err != nil {
-		fmt.Fprintf(out, "safeshell: config.yaml: %v; the defaults hold until it is mended\n", err)
+		fmt.Fprintf(out, "safeshell: %v; the defaults hold until it is mended\n", err)
 	}
 	env := Env{Paths: k.m.Paths, Config: cfg.Permissions, Environ: toStrings(k.m.Environ), Dir: string(q.Dir), Session: k.m.Caller.Session}
 	set, err := Load(env)

@@ -227,7 +227,12 @@ func isTerminal(f *os.File) bool {
 // exec replaces this process by the real command. It returns only on failure.
 func (p Process) exec(exe, entry, name string, argv []string, depth string) int {
 	if exe == "" {
-		switch argv0 := spool.Visible(strings.Join(argv[:min(1, len(argv))], "")); {
+		given := strings.Join(argv[:min(1, len(argv))], "")
+		if fi, err := os.Stat(given); strings.Contains(given, "/") && p.Identity.Role != Shim && err == nil && fi.IsDir() {
+			p.errorf("%s: is a directory", spool.Visible(given))
+			return CodeStopped // as shells do
+		}
+		switch argv0 := spool.Visible(given); {
 		case strings.Contains(argv0, "/") && p.Identity.Role != Shim:
 			p.errorf("%s: no such command; see: ls -l %s", argv0, argv0)
 		case p.Identity.Role != Shim:
