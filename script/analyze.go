@@ -15,6 +15,7 @@ type analyzer struct {
 	cmds     []Command
 	unknowns []Unknown
 	arena    []Part
+	words    []Word // memory for lists of words
 	pending  []int // commands inside >(...), waiting for their feeder
 	files    map[string]written
 	active   []*function
