@@ -16,7 +16,7 @@ type analyzer struct {
 	unknowns []Unknown
 	arena    []Part
 	words    []Word // memory for lists of words
-	pending  []int // commands inside >(...), waiting for their feeder
+	pending  []int  // commands inside >(...), waiting for their feeder
 	files    map[string]written
 	active   []*function
 	at       Span // of the command being looked at
