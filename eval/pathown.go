@@ -6,10 +6,10 @@ package eval
 type ownNames struct {
 	lists int                 // how many lists it knows; they have the numbers 1 to lists
 	names [64]uint64          // a filter of 4096 bits, by nameHash
-	globs [][]string          // patterns that begin literally, by place of that byte in heads
+	globs [][]string          // patterns that begin or end literally, by place in heads or ends
 	heads [256]uint8          // place of a first byte in globs, from 1 on
+	ends  [256]uint8          // place of a last byte
 	odd   []string            // all other patterns
-	tails byteSet             // last bytes of those, if each ends literally
 	known map[string]struct{} // patterns that were added
 }
 
@@ -38,23 +38,25 @@ func (o *ownNames) add(x *pathIndex) int {
 		}
 		o.known[g] = struct{}{}
 		switch {
-		case !isGlobByte(g[0]):
-			if o.heads[g[0]] == 0 && len(o.globs) < 255 {
-				o.globs = append(o.globs, nil)
-				o.heads[g[0]] = uint8(len(o.globs))
-			}
-			k := o.heads[g[0]] - 1
-			o.globs[k] = append(o.globs[k], g)
-		case literalEnd(g):
-			o.odd = append(o.odd, g)
-			o.tails.add(g[len(g)-1])
+		case !isGlobByte(g[0]) && len(o.globs) < 255:
+			o.put(&o.heads[g[0]], g)
+		case literalEnd(g) && len(o.globs) < 255:
+			o.put(&o.ends[g[len(g)-1]], g)
 		default:
 			o.odd = append(o.odd, g)
-			o.tails = allBytes
 		}
 	}
 	o.lists++
 	return o.lists
+}
+
+// put adds a pattern where a byte leads.
+func (o *ownNames) put(place *uint8, g string) {
+	if *place == 0 {
+		o.globs = append(o.globs, nil)
+		*place = uint8(len(o.globs))
+	}
+	o.globs[*place-1] = append(o.globs[*place-1], g)
 }
 
 // mayBegin reports whether an entry of one of the lists may begin at one of the
@@ -72,7 +74,10 @@ func (o *ownNames) mayBegin(comps []comp) bool {
 		if k := o.heads[c.text[0]]; k > 0 && fitsOne(c, o.globs[k-1]) {
 			return true
 		}
-		if o.tails.has(c.text[n-1]) && fitsOne(c, o.odd) {
+		if k := o.ends[c.text[n-1]]; k > 0 && fitsOne(c, o.globs[k-1]) {
+			return true
+		}
+		if len(o.odd) > 0 && fitsOne(c, o.odd) {
 			return true
 		}
 	}

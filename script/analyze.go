@@ -15,7 +15,8 @@ type analyzer struct {
 	cmds     []Command
 	unknowns []Unknown
 	arena    []Part
-	pending  []int // commands inside >(...), waiting for their feeder
+	words    []Word // memory for lists of words
+	pending  []int  // commands inside >(...), waiting for their feeder
 	files    map[string]written
 	active   []*function
 	at       Span // of the command being looked at

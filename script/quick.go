@@ -88,6 +88,22 @@ type quickReader struct {
 	words    []quickWord
 	args     []*syntax.Word
 	commands []quickCommand
+	joints   []quickJoint
+}
+
+// quickJoint is a | or && and the statement that it makes.
+type quickJoint struct {
+	stmt syntax.Stmt
+	cmd  syntax.BinaryCmd
+}
+
+// join returns the statement that an operator makes of two.
+func (r *quickReader) join(x *syntax.Stmt, op syntax.BinCmdOperator, at int, y *syntax.Stmt) *syntax.Stmt {
+	r.joints = append(r.joints, quickJoint{})
+	j := &r.joints[len(r.joints)-1]
+	j.cmd = syntax.BinaryCmd{OpPos: quickPos(at), Op: op, X: x, Y: y}
+	j.stmt.Position, j.stmt.Cmd = x.Position, &j.cmd
+	return &j.stmt
 }
 
 // quickStmts returns the statements of a text in which nothing is special but
@@ -103,6 +119,9 @@ func quickStmts(text string) (stmts []*syntax.Stmt, ok bool) {
 		words:    make([]quickWord, 0, words),
 		args:     make([]*syntax.Word, 0, words),
 		commands: make([]quickCommand, 0, commands),
+	}
+	if commands > 1 {
+		r.joints = make([]quickJoint, 0, commands-1)
 	}
 	s := r.list()
 	if s == nil {
@@ -167,11 +186,11 @@ func (r *quickReader) list() *syntax.Stmt {
 		if !strings.HasPrefix(r.text[at:], "&&") {
 			return nil
 		}
-		b := &syntax.BinaryCmd{OpPos: quickPos(at), Op: syntax.AndStmt, X: s}
-		if b.Y, at = r.pipeline(at + 2); b.Y == nil {
+		y, end := r.pipeline(at + 2)
+		if y == nil {
 			return nil
 		}
-		s = &syntax.Stmt{Position: s.Position, Cmd: b}
+		s, at = r.join(s, syntax.AndStmt, at, y), end
 	}
 	return s
 }
@@ -180,11 +199,11 @@ func (r *quickReader) list() *syntax.Stmt {
 func (r *quickReader) pipeline(from int) (s *syntax.Stmt, at int) {
 	s, at = r.command(from)
 	for s != nil && at < len(r.text) && r.text[at] == '|' {
-		b := &syntax.BinaryCmd{OpPos: quickPos(at), Op: syntax.Pipe, X: s}
-		if b.Y, at = r.command(at + 1); b.Y == nil {
-			return nil, at
+		y, end := r.command(at + 1)
+		if y == nil {
+			return nil, end
 		}
-		s = &syntax.Stmt{Position: s.Position, Cmd: b}
+		s, at = r.join(s, syntax.Pipe, at, y), end
 	}
 	return s, at
 }

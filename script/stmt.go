@@ -284,7 +284,7 @@ func changesState(name string) bool {
 // pipe walks a | b | c. Each side has its own copy of the shell; zsh runs the
 // last one in the shell itself.
 func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
-	var sides []*syntax.Stmt
+	sides := make([]*syntax.Stmt, 0, 4)
 	for s := x; ; {
 		sides = append(sides, s.Y)
 		left, ok := s.X.Cmd.(*syntax.BinaryCmd)
@@ -296,6 +296,7 @@ func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
 	}
 	slices.Reverse(sides)
 	sub := *c
+	sinks := make([]sink, len(sides)-1)
 	for i, s := range sides {
 		if a.over {
 			return
@@ -311,7 +312,7 @@ func (a *analyzer) pipe(x *syntax.BinaryCmd, st *state, c *ctx) {
 				run = st
 			}
 		} else {
-			sub.sink = &sink{}
+			sub.sink = &sinks[i]
 		}
 		o := a.stmt(s, run, &sub)
 		run.join(o.fail)

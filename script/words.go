@@ -24,10 +24,7 @@ type expander struct {
 
 // fields expands the words of a command.
 func (a *analyzer) fields(words []*syntax.Word, st *state, c *ctx) []Word {
-	out := make([]Word, 0, len(words))
-	if len(a.arena) == cap(a.arena) {
-		a.arena = make([]Part, 0, min(max(len(words), 4), 32))
-	}
+	out := a.room(len(words))
 	if strings.Contains(c.src.text, "\\`") {
 		words = c.src.adjoin(words)
 	}
@@ -35,6 +32,24 @@ func (a *analyzer) fields(words []*syntax.Word, st *state, c *ctx) []Word {
 		out = a.expand(out, w, st, c)
 	}
 	return out
+}
+
+// room returns an empty list for n words, and makes room for a part of each. Where
+// several commands are to come, it takes for some of them at once.
+func (a *analyzer) room(n int) []Word {
+	more := n
+	if cap(a.cmds) > 1 {
+		more = max(n, min(3*cap(a.cmds), 32))
+	}
+	if len(a.arena) == cap(a.arena) {
+		a.arena = make([]Part, 0, max(more, 4))
+	}
+	if n > cap(a.words)-len(a.words) {
+		a.words = make([]Word, 0, more)
+	}
+	from := len(a.words)
+	a.words = a.words[:from+n]
+	return a.words[from:from:len(a.words)]
 }
 
 // expand appends the fields of one word.
