@@ -78,13 +78,21 @@ func (v *view) findStarts() []script.Word {
 	return out
 }
 
-// fromFind returns what {} stands for in a command that find runs.
-func (v *view) fromFind(w script.Word) []script.Word {
+// fromFind returns what {} stands for in a command that find runs; for xargs and
+// fd what is read, as far as their own words tell it.
+func (v *view) fromFind(w script.Word, kind accessKind) []script.Word {
 	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Operand || len(v.c.Via) == 0 {
 		return nil
 	}
 	via := v.c.Via[len(v.c.Via)-1]
 	xargs := strings.HasPrefix(via, "xargs")
+	if !xargs && strings.HasPrefix(via, "fd") && kind == accRead {
+		for i := v.i - 1; i >= 0; i-- {
+			if f := newView(v.r, v.a, i); f.line.name == "fd" || f.line.name == "fdfind" {
+				return f.listed()
+			}
+		}
+	}
 	if !xargs && !strings.HasPrefix(via, "find") {
 		return nil
 	}
@@ -95,6 +103,9 @@ func (v *view) fromFind(w script.Word) []script.Word {
 				return nil
 			}
 			f = newView(v.r, v.a, f.c.FedBy[0])
+			if f.line.name != "find" && kind == accRead {
+				return f.listed()
+			}
 			if f.line.name != "find" || f.line.flag("-exec") || f.line.flag("-printf") {
 				return nil
 			}
@@ -118,4 +129,53 @@ func (v *view) fromFind(w script.Word) []script.Word {
 		return out
 	}
 	return nil
+}
+
+// listed are the files that a program lists for xargs to read: ls ~/.ssh/id_*,
+// locate id_rsa, fd '^\.env$', ls -a | grep '\.pem$'. They are used to find what
+// a rule names, never to except from one.
+func (v *view) listed() []script.Word {
+	ops := v.operandList(0)
+	switch v.line.name {
+	case "ls", "echo", "printf", "realpath", "readlink":
+		return ops
+	case "locate", "plocate", "mlocate":
+		return namedLike(ops, ".")
+	case "fd", "fdfind":
+		dir := "."
+		if len(ops) > 1 {
+			dir, _ = ops[1].Text()
+		}
+		return namedLike(ops[:min(len(ops), 1)], dir)
+	case "grep", "egrep", "rg":
+		if len(ops) == 1 && len(v.c.FedBy) == 1 {
+			return namedLike(ops, ".")
+		}
+	case "head", "tail", "sort", "uniq", "tac", "shuf":
+		if len(v.c.FedBy) == 1 && v.c.FedBy[0] >= 0 && v.c.FedBy[0] < v.i {
+			return newView(v.r, v.a, v.c.FedBy[0]).listed()
+		}
+	}
+	return nil
+}
+
+// namedLike turns regular expressions of a plain name into words for files of
+// that name: ^\.env$, id_rsa, \.pem$.
+func namedLike(patterns []script.Word, dir string) (out []script.Word) {
+	for _, w := range patterns {
+		s, ok := w.Text()
+		if !ok {
+			continue
+		}
+		begins := strings.HasPrefix(s, "^")
+		name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(s, "^"), "$"), "\\.", ".")
+		if name == "" || strings.ContainsAny(name, "\\^$|()[]{}*+?/") {
+			continue
+		}
+		out = append(out, found(script.Lit(dir), name))
+		if !begins && name[0] == '.' {
+			out = append(out, found(script.Lit(dir), "*"+name))
+		}
+	}
+	return out
 }
