@@ -37,9 +37,13 @@ func (v *view) findAccess() {
 
 // found is what find gives for a starting point and a -name pattern.
 func found(start script.Word, name string) script.Word {
+	last := script.Part{Kind: script.Glob, Text: name}
+	if !hasGlob(name) {
+		last.Kind = script.Literal
+	}
 	return script.Word{Parts: append(start.Parts[:len(start.Parts):len(start.Parts)],
 		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand, Name: "found"},
-		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: name})}
+		script.Part{Kind: script.Literal, Text: "/"}, last)}
 }
 
 // findRuns says that find runs a program that deletes what it is given.
@@ -123,6 +127,9 @@ func (v *view) fromFind(w script.Word, kind accessKind) []script.Word {
 				s = script.Lit(f.dir + "/" + d)
 			}
 			for _, name := range names {
+				if kind == accRead {
+					name = anyOf(name)
+				}
 				out = append(out, found(s, name))
 			}
 		}
@@ -178,4 +185,15 @@ func namedLike(patterns []script.Word, dir string) (out []script.Word) {
 		}
 	}
 	return out
+}
+
+// anyOf stands for files that are read by a pattern of which nothing but the
+// kind is known: of all *.json files, that one is credentials.json says nothing.
+// What rules name by a pattern of their own (*.pem) is found all the same.
+func anyOf(pattern string) string {
+	ext, ok := strings.CutPrefix(pattern, "*.")
+	if !ok || ext == "" || hasGlob(ext) || strings.HasPrefix(ext, "env") {
+		return pattern
+	}
+	return "x." + ext
 }
