@@ -85,7 +85,7 @@ func (v *view) touch(kind accessKind, w script.Word, recursive bool) {
 			return
 		}
 	}
-	if words := v.fromFind(w); words != nil {
+	if words := v.fromFind(w, kind); words != nil {
 		for _, x := range words {
 			v.accesses = append(v.accesses, target{kind: kind, word: x, recursive: recursive})
 		}

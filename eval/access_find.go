@@ -54,9 +54,13 @@ func (v *view) foundIn(start []script.Word, set findSet) []script.Word {
 
 // found is what find gives for a starting point and a -name pattern.
 func found(start script.Word, name string) script.Word {
+	last := script.Part{Kind: script.Glob, Text: name}
+	if !hasGlob(name) {
+		last.Kind = script.Literal
+	}
 	return script.Word{Parts: append(start.Parts[:len(start.Parts):len(start.Parts)],
 		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand, Name: "found"},
-		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Glob, Text: name})}
+		script.Part{Kind: script.Literal, Text: "/"}, last)}
 }
 
 // findRuns says that find runs a program that deletes what it is given.
@@ -113,13 +117,21 @@ func (v *view) findStarts() []script.Word {
 	return out
 }
 
-// fromFind returns what {} stands for in a command that find runs.
-func (v *view) fromFind(w script.Word) []script.Word {
+// fromFind returns what {} stands for in a command that find runs; for xargs and
+// fd what is read, as far as their own words tell it.
+func (v *view) fromFind(w script.Word, kind accessKind) []script.Word {
 	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Operand || len(v.c.Via) == 0 {
 		return nil
 	}
 	via := v.c.Via[len(v.c.Via)-1]
 	xargs := strings.HasPrefix(via, "xargs")
+	if !xargs && strings.HasPrefix(via, "fd") && kind == accRead {
+		for i := v.i - 1; i >= 0; i-- {
+			if f := newView(v.r, v.a, i); f.line.name == "fd" || f.line.name == "fdfind" {
+				return f.listed()
+			}
+		}
+	}
 	if !xargs && !strings.HasPrefix(via, "find") {
 		return nil
 	}
@@ -130,6 +142,9 @@ func (v *view) fromFind(w script.Word) []script.Word {
 				return nil
 			}
 			f = newView(v.r, v.a, f.c.FedBy[0])
+			if f.line.name != "find" && kind == accRead {
+				return f.listed()
+			}
 			if f.line.name != "find" || f.line.flag("-exec") || f.line.flag("-printf") {
 				return nil
 			}
@@ -151,10 +166,73 @@ func (v *view) fromFind(w script.Word) []script.Word {
 				s = script.Lit(f.dir + "/" + d)
 			}
 			for _, name := range reached.names {
+				if kind == accRead {
+					name = anyOf(name)
+				}
 				out = append(out, found(s, name))
 			}
 		}
 		return out
 	}
 	return nil
+}
+
+// listed are the files that a program lists for xargs to read: ls ~/.ssh/id_*,
+// locate id_rsa, fd '^\.env$', ls -a | grep '\.pem$'. They are used to find what
+// a rule names, never to except from one.
+func (v *view) listed() []script.Word {
+	ops := v.operandList(0)
+	switch v.line.name {
+	case "ls", "echo", "printf", "realpath", "readlink":
+		return ops
+	case "locate", "plocate", "mlocate":
+		return namedLike(ops, ".")
+	case "fd", "fdfind":
+		dir := "."
+		if len(ops) > 1 {
+			dir, _ = ops[1].Text()
+		}
+		return namedLike(ops[:min(len(ops), 1)], dir)
+	case "grep", "egrep", "rg":
+		if len(ops) == 1 && len(v.c.FedBy) == 1 {
+			return namedLike(ops, ".")
+		}
+	case "head", "tail", "sort", "uniq", "tac", "shuf":
+		if len(v.c.FedBy) == 1 && v.c.FedBy[0] >= 0 && v.c.FedBy[0] < v.i {
+			return newView(v.r, v.a, v.c.FedBy[0]).listed()
+		}
+	}
+	return nil
+}
+
+// namedLike turns regular expressions of a plain name into words for files of
+// that name: ^\.env$, id_rsa, \.pem$.
+func namedLike(patterns []script.Word, dir string) (out []script.Word) {
+	for _, w := range patterns {
+		s, ok := w.Text()
+		if !ok {
+			continue
+		}
+		begins := strings.HasPrefix(s, "^")
+		name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(s, "^"), "$"), "\\.", ".")
+		if name == "" || strings.ContainsAny(name, "\\^$|()[]{}*+?/") {
+			continue
+		}
+		out = append(out, found(script.Lit(dir), name))
+		if !begins && name[0] == '.' {
+			out = append(out, found(script.Lit(dir), "*"+name))
+		}
+	}
+	return out
+}
+
+// anyOf stands for files that are read by a pattern of which nothing but the
+// kind is known: of all *.json files, that one is credentials.json says nothing.
+// What rules name by a pattern of their own (*.pem) is found all the same.
+func anyOf(pattern string) string {
+	ext, ok := strings.CutPrefix(pattern, "*.")
+	if !ok || ext == "" || hasGlob(ext) || strings.HasPrefix(ext, "env") {
+		return pattern
+	}
+	return "x." + ext
 }

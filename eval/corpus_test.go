@@ -101,8 +101,6 @@ var knownPasses = map[string]string{
 	"python3 -c 'import shutil; shutil.rmtree(\"x\")'":                          "there is no x",
 	"python3 -m http.server --directory ~ 9000":                                 "the runner's home lies elsewhere",
 	"python3 -c \"open('.env','w')\"":                                           "a call whose effect the analysis does not list",
-	"node -e \"require('fs').writeFileSync('.env', '')\"":                       "the same",
-	"php -r 'file_put_contents(\".env\", \"\");'":                               "the same",
 	"perl -e 'open F, \">notes.txt\"'":                                          "the same",
 	"awk 'BEGIN { printf \"\" > \"notes.txt\" }'":                               "the same",
 	"sed -n 'w notes.txt' /dev/null":                                            "the same",

@@ -296,6 +296,6 @@ func (r *Rules) JudgeUnknown(a *script.Analysis) Decision {
 	if len(d.Matched) == 0 || !broken && r.who() != AI {
 		return Decision{}
 	}
-	d.Message = "What this would run cannot be known from its text: " + d.Matched[0] + "."
+	d.Message = "What this would run cannot be known from its text: " + d.Matched[0] + ". Write it out in plain words, or run its steps one at a time."
 	return d
 }

@@ -255,6 +255,9 @@ func (p *tpath) underItself(rp *rulePath, from int) certainty {
 		}
 	}
 	for at := from; at < len(p.comps); at++ {
+		if at+1 < len(p.comps) && matchesAll(&p.comps[at]) && p.comps[at].text[0] != '.' && rp.len() == 1 {
+			continue // cat /proc/*/status: any directory, and no sign that it is called so
+		}
 		if k, _ := p.beginsAt(at, rp.iter()); k {
 			return sure
 		}

@@ -140,6 +140,9 @@ func (v *view) made(p tpath) bool {
 	}
 	if n := len(p.comps); n > 0 && !p.comps[n-1].unknown {
 		last := p.comps[n-1].text
+		if hasWord(madeAnywhere, last) {
+			return true // also below directories that are not known: find . -name .DS_Store
+		}
 		for rest := madeSuffixes; rest != ""; {
 			var s string
 			s, rest, _ = strings.Cut(rest, " ")

@@ -83,7 +83,7 @@ func TestPython(t *testing.T) {
 func TestJavaScript(t *testing.T) {
 	code(t, []string{"node", "-e"}, []row{
 		{text: `fs.rmSync("x",{recursive:true,force:true}); fs.unlinkSync('y'); fs.rmdirSync("z")`, want: []string{"delete x -r", "delete y", "delete z"}},
-		{text: `const fs=require('fs'); fs.rm('x', () => {}); fs.promises.unlink("y"); fs.writeFileSync('z','')`, want: []string{"delete x", "delete y", "write z"}},
+		{text: `const fs=require('fs'); fs.rm('x', () => {}); fs.promises.unlink("y"); fs.writeFileSync('z','')`, want: []string{"delete x", "delete y", "empty z"}},
 		{text: `const {rmSync, unlinkSync: u} = require('node:fs'); rmSync('x'); u('y')`, want: []string{"delete x", "delete y"}},
 		{text: `import { rm as r } from "fs/promises"; import cp from 'child_process'; await r("x"); cp.execSync("rm y")`, want: []string{"delete x", "run rm y"}},
 		{text: `require('child_process').exec("rm x"); require("child_process").spawn('rm', ['-rf', "y"]); const {execFileSync:e}=require('child_process'); e("rm",["z"],{cwd:"/d"})`, want: []string{"run rm x", "run rm -rf y", "run rm z @/d"}},
@@ -104,7 +104,7 @@ func TestJavaScript(t *testing.T) {
 		{text: "import {$} from 'bun'; await $`rm -rf x`; await Bun.$`rm ${y}`; Bun.spawn(['rm','z'])", want: []string{"run rm -rf x", "run rm <$y>", "run rm z"}, unknown: true},
 	})
 	code(t, []string{"deno", "eval"}, []row{
-		{text: `Deno.removeSync("x",{recursive:true}); new Deno.Command("rm",{args:["-rf","y"]}).outputSync(); Deno.writeTextFileSync("z","")`, want: []string{"delete x", "write z", "run rm -rf y"}},
+		{text: `Deno.removeSync("x",{recursive:true}); new Deno.Command("rm",{args:["-rf","y"]}).outputSync(); Deno.writeTextFileSync("z","")`, want: []string{"delete x", "empty z", "run rm -rf y"}},
 	})
 }
 
@@ -140,7 +140,7 @@ x = 'system("z")'; h.delete(:a); a = [1]; a.delete 1`},
 		{text: `system({"A"=>"1"}, "rm x", chdir: "/d")`, want: []string{"run rm x @/d"}},
 	})
 	code(t, []string{"php", "-r"}, []row{
-		{text: `unlink("a"); rmdir('b'); array_map('unlink', glob("*.o")); file_put_contents("c", ""); fopen("d", "w");`, want: []string{"delete a", "delete b", "delete *.o", "write c", "write d"}},
+		{text: `unlink("a"); rmdir('b'); array_map('unlink', glob("*.o")); file_put_contents("c", ""); fopen("d", "w");`, want: []string{"delete a", "delete b", "delete *.o", "empty c", "write d"}},
 		{text: "system('rm x'); exec(\"rm y\"); shell_exec('rm z'); `rm q`; passthru('rm r'); popen('rm s','r');", want: []string{"run rm x", "run rm y", "run rm z", "run rm q", "run rm r", "run rm s"}},
 		{text: `echo "unlink('x')"; // unlink("y")
 # unlink("z")
