@@ -72,7 +72,7 @@ func (a *analyzer) assign(as *syntax.Assign, st *state, c *ctx, attr value) Word
 	if as.Append {
 		switch old := a.lookup(name, st); old.kind {
 		case isScalar:
-			v.parts = merge(append(slices.Clone(old.parts), w.Parts...))
+			v.parts = a.joined(old.parts, w.Parts)
 		case isUnset:
 		default:
 			v.kind, v.parts = isUnknown, nil
@@ -88,6 +88,22 @@ func (a *analyzer) assign(as *syntax.Assign, st *state, c *ctx, attr value) Word
 	return w
 }
 
+// joined is one value after another; its length is paid for, so that a text of
+// many += costs what it is long.
+func (a *analyzer) joined(ps, more []Part) []Part {
+	out := merge(append(slices.Clone(ps), more...))
+	n := len(out)
+	for i, p := range out {
+		if len(p.Text) > maxValue {
+			a.exhaust("a value is too long to analyse")
+			out[i] = Part{Kind: Variable, Name: "...", Split: true}
+		}
+		n += len(p.Text) / 256
+	}
+	a.steps += n / 4
+	return out
+}
+
 func (a *analyzer) assignArray(as *syntax.Assign, name string, st *state, c *ctx, attr value) Word {
 	v := attr
 	v.kind = isArray
@@ -95,6 +111,7 @@ func (a *analyzer) assignArray(as *syntax.Assign, name string, st *state, c *ctx
 		switch old := a.lookup(name, st); old.kind {
 		case isArray:
 			v.arr = slices.Clone(old.arr)
+			a.steps += len(v.arr)
 		case isUnset:
 		default:
 			v.kind = isUnknown

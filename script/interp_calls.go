@@ -1,6 +1,9 @@
 package script
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // prepare collects imports, and the names that have one known value.
 func (p *interp) prepare() {
@@ -64,7 +67,7 @@ func (p *interp) bind(i int) {
 		return
 	}
 	w := p.value(rhs)
-	if len(w.Parts) == 1 && w.Parts[0].Kind == Variable && w.Parts[0].Name == clip(strings.TrimSpace(p.text(rhs))) {
+	if len(w.Parts) == 1 && w.Parts[0].Kind == Variable && w.Parts[0].Name == p.clipped(rhs) {
 		return
 	}
 	p.consts[name] = w
@@ -282,36 +285,39 @@ func (p *interp) back(i int) int {
 // split divides tokens at commas of their own level; line ends are dropped.
 func split(t []token) [][]token {
 	var out [][]token
-	var cur []token
-	level := 0
-	for _, x := range t {
-		if x.kind == tOp {
-			switch x.text {
-			case "(", "[", "{":
-				level++
-			case ")", "]", "}":
-				level--
-			case ",":
-				if level == 0 {
-					out = append(out, cur)
-					cur = nil
-					continue
-				}
-			case "=>":
-				if level == 0 && len(cur) == 0 {
-					continue
-				}
-			}
-		}
-		if x.kind == tBreak {
+	from, level := 0, 0
+	for i, x := range t {
+		if x.kind != tOp {
 			continue
 		}
-		cur = append(cur, x)
+		switch x.text {
+		case "(", "[", "{":
+			level++
+		case ")", "]", "}":
+			level--
+		case ",":
+			if level == 0 {
+				out = append(out, part(t[from:i]))
+				from = i + 1
+			}
+		}
 	}
-	if len(cur) > 0 {
-		out = append(out, cur)
+	if last := part(t[from:]); len(last) > 0 {
+		out = append(out, last)
 	}
 	return out
+}
+
+// part is one of the parts between commas, without line ends and the arrows
+// before it. It shares the tokens' memory where it can.
+func part(t []token) []token {
+	for len(t) > 0 && (t[0].kind == tBreak || t[0].kind == tOp && t[0].text == "=>") {
+		t = t[1:]
+	}
+	if !slices.ContainsFunc(t, func(x token) bool { return x.kind == tBreak }) {
+		return t[:len(t):len(t)]
+	}
+	return slices.DeleteFunc(slices.Clone(t), func(x token) bool { return x.kind == tBreak })
 }
 
 // callee returns the full name of the call whose last name is at i, and the

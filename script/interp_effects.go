@@ -235,7 +235,7 @@ func (p *interp) byName(args [][]token, call string) {
 		switch {
 		case !ok:
 			if len(args[0]) > 0 && args[0][0].text != "function" && args[0][0].text != "fn" {
-				p.unknown("a function is called by name: " + clip(p.text(args[0])))
+				p.unknown("a function is called by name: " + p.clipped(args[0]))
 			}
 		case act == "D":
 			p.effect(Delete, p.value(args[1]), false, fn)

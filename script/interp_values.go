@@ -48,7 +48,12 @@ func (p *interp) value(t []token) Word {
 
 // opaque is an expression whose value is not known.
 func (p *interp) opaque(t []token) Word {
-	return Word{Parts: []Part{{Kind: Variable, Name: clip(strings.TrimSpace(p.text(t)))}}}
+	return Word{Parts: []Part{{Kind: Variable, Name: p.clipped(t)}}}
+}
+
+// clipped is clip of the source of some tokens, each of which has a byte.
+func (p *interp) clipped(t []token) string {
+	return clip(strings.TrimSpace(p.text(t[:min(len(t), 80)])))
 }
 
 // strip removes parentheses around an expression, and words before it that do
@@ -93,8 +98,7 @@ func hasComma(t []token) bool { return len(split(t)) > 1 }
 // operands splits a concatenation.
 func (p *interp) operands(t []token) [][]token {
 	var out [][]token
-	var cur []token
-	level := 0
+	from, level := 0, 0
 	for i, x := range t {
 		if x.kind == tOp {
 			switch x.text {
@@ -103,20 +107,20 @@ func (p *interp) operands(t []token) [][]token {
 			case ")", "]", "}":
 				level--
 			}
-			if level == 0 && len(cur) > 0 && i+1 < len(t) {
+			if level == 0 && i > from && i+1 < len(t) {
 				switch {
 				case x.text == "+" && p.lang != langPerl && p.lang != langPHP && p.lang != langAwk, x.text == "." && (p.lang == langPerl || p.lang == langPHP):
-					out = append(out, cur)
-					cur = nil
+					out = append(out, t[from:i])
+					from = i + 1
 					continue
 				case x.text == "/" && p.lang == langPython:
-					out = append(out, cur, []token{{kind: tString, text: "/", word: Lit("/")}})
-					cur = nil
+					out = append(out, t[from:i], []token{{kind: tString, text: "/", word: Lit("/")}})
+					from = i + 1
 					continue
 				}
 			}
 		}
-		if level == 0 && i > 0 && len(cur) > 0 {
+		if level == 0 && i > from {
 			prev := t[i-1]
 			adjacent := x.kind == tString && prev.kind == tString && p.lang != langJS && p.lang != langPerl && p.lang != langPHP
 			if p.lang == langAwk {
@@ -125,14 +129,13 @@ func (p *interp) operands(t []token) [][]token {
 				adjacent = operandStart && operandEnd
 			}
 			if adjacent {
-				out = append(out, cur)
-				cur = nil
+				out = append(out, t[from:i])
+				from = i
 			}
 		}
-		cur = append(cur, x)
 	}
-	if len(cur) > 0 {
-		out = append(out, cur)
+	if from < len(t) {
+		out = append(out, t[from:])
 	}
 	return out
 }
@@ -328,6 +331,9 @@ func (p *interp) expandUser(w Word) Word {
 
 // list evaluates a list of words: ['rm', '-rf', x].
 func (p *interp) list(t []token) ([]Word, bool) {
+	if !p.a.scan(len(t)) {
+		return nil, false
+	}
 	t = p.strip(t)
 	if len(t) == 0 {
 		return nil, false

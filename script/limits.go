@@ -12,6 +12,8 @@ const (
 	maxCode    = 24        // code in code in code (eval, sh -c, functions)
 	maxFields  = 4096      // words that one word may become
 	maxValue   = 64 << 10  // bytes of one value
+	maxDir     = 4096      // bytes of a directory's name; PATH_MAX of linux
+	maxParts   = 256       // parts of one word, known and not known
 	maxUnroll  = 64        // iterations of a loop over known words
 	maxPasses  = 6         // passes over a loop's body until its state settles
 )

@@ -378,9 +378,11 @@ func under(dir, target Word) Word {
 func cleanDir(w Word) Word {
 	w.Parts = merge(w.Parts)
 	w.Span = Span{}
+	size := 0
 	for i := range w.Parts {
 		w.Parts[i].Split = false
-		if w.Parts[i].Kind == Glob {
+		size += len(w.Parts[i].Text)
+		if w.Parts[i].Kind == Glob || size > maxDir {
 			return noDir()
 		}
 	}
@@ -444,6 +446,9 @@ func merge(ps []Part) []Part {
 			out = append(out, Part{Text: b.String()})
 		}
 		i = j
+	}
+	if len(out) > maxParts {
+		out = append(out[:maxParts-1:maxParts], Part{Kind: Variable, Name: "...", Split: true})
 	}
 	return out
 }

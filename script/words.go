@@ -120,6 +120,7 @@ func (a *analyzer) keep(ps []Part) []Part {
 	if len(ps) == 0 {
 		return nil
 	}
+	a.steps += len(ps) / 4 // they are copied
 	if cap(a.arena)-len(a.arena) < len(ps) {
 		a.arena = make([]Part, 0, max(16, len(ps)))
 	}
@@ -267,12 +268,17 @@ func (e *expander) positionals(parts []syntax.WordPart) []syntax.WordPart {
 func (e *expander) add(p Part) {
 	e.has = true
 	if n := len(e.cur); n > 0 && p.Kind == Literal && e.cur[n-1].Kind == Literal {
-		if len(e.cur[n-1].Text)+len(p.Text) > maxValue {
+		e.a.steps += (len(e.cur[n-1].Text) + len(p.Text)) / 256 // copied
+		if len(e.cur[n-1].Text)+len(p.Text) > maxValue || e.a.steps >= maxSteps {
 			e.a.exhaust("a value is too long to analyse")
 			e.cur[n-1] = Part{Kind: Variable, Name: "..."}
 			return
 		}
 		e.cur[n-1].Text += p.Text
+		return
+	}
+	if len(e.cur) >= maxParts { // values of values double with each assignment
+		e.cur[len(e.cur)-1] = Part{Kind: Variable, Name: "...", Split: p.Split || e.cur[len(e.cur)-1].Split}
 		return
 	}
 	e.cur = append(e.cur, p)
