@@ -136,6 +136,10 @@ func TestTransparent(t *testing.T) {
 			for _, terminal := range []bool{false, true} {
 				want := run(t, bare, script, terminal)
 				got := run(t, shims+":"+bare, script, terminal)
+				for i := 0; i < 2 && terminal && got != want; i++ {
+					// A terminal whose session ends may lose the last lines.
+					want, got = run(t, bare, script, terminal), run(t, shims+":"+bare, script, terminal)
+				}
 				if got != want {
 					t.Errorf("terminal %v: %s\n--- without a shim\n%.3000s\n--- with a shim\n%.3000s", terminal, script, want, got)
 				}

@@ -10,10 +10,12 @@ import (
 )
 
 // maxWalk bounds how many files of a directory are looked at to say that all
-// of it can be had again.
+// of it can be had again; of all directories that a command names, four times
+// as many.
 const maxWalk = 5000
 
-// maxExpand bounds the names that a pattern is expanded to.
+// maxExpand bounds the names that a pattern is expanded to, and four times as
+// many those of all patterns of a command.
 const maxExpand = 1000
 
 // isScratch says that a path lies in a directory for temporary files. Where a
@@ -329,9 +331,10 @@ func (v *view) cleanTree(x *gitIndex, top, dir string) bool {
 		if err != nil {
 			return err
 		}
-		if count++; count > maxWalk {
+		if count++; count > maxWalk || v.walked > 4*maxWalk {
 			return fs.ErrInvalid
 		}
+		v.walked++
 		if v.made(exactPath(file)) {
 			if d.IsDir() {
 				return fs.SkipDir
@@ -447,7 +450,12 @@ func (v *view) resolve(t *target) {
 		return
 	}
 	if t.path.glob && !t.path.unknown && !t.path.rootless {
+		if v.expanded > 4*maxExpand {
+			t.expandFailed = true
+			return
+		}
 		names, complete := expandPath(t.path)
+		v.expanded += len(names)
 		t.expandFailed = !complete
 		for _, n := range names {
 			t.real = append(t.real, exactPath(n))

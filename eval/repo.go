@@ -3,6 +3,7 @@ package eval
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,10 @@ func (r *Rules) gitTopOf(dir string) string {
 	}
 	top := ""
 	for d := dir; ; d = filepath.Dir(d) {
+		if known, ok := r.dirs[d]; ok {
+			top = known.gitTop
+			break
+		}
 		if exists(d + "/.git") {
 			top = d
 			break
@@ -60,7 +65,11 @@ func (r *Rules) repoSources(dir string) []*source {
 		top = dir
 	}
 	var list []*source
-	for _, d := range between(top, dir) {
+	from := top
+	if above, ok := r.repos[filepath.Dir(dir)]; ok && dir != top {
+		list, from = slices.Clone(above), dir
+	}
+	for _, d := range between(from, dir) {
 		if !exists(d+"/.safeshell") || d+"/.safeshell" == r.o.Paths.Home {
 			continue
 		}

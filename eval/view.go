@@ -31,6 +31,8 @@ type view struct {
 	valuesDone   bool
 	vals         commandValues
 	branches     *branchFact
+	walked       int // files looked at for what can be had again, of all targets
+	expanded     int // names that patterns stand for, of all targets
 }
 
 // keptLimit is how many elements of each kind are kept for the next Judge.
@@ -76,6 +78,7 @@ func newView(r *Rules, a *script.Analysis, i int) *view {
 
 func (v *view) init(r *Rules, a *script.Analysis, i int) {
 	v.r, v.a, v.i, v.c = r, a, i, &a.Commands[i]
+	v.walked, v.expanded = 0, 0
 	v.line.read(v.c.Argv)
 	if v.c.Function {
 		v.line.name, v.line.tool = "", tool{} // not the program of that name
