@@ -59,7 +59,7 @@ func (c client) verdicts() {
 	res := c.run("verdicts", c.shell("ls"), c.shell("git commit -q --allow-empty -m x"), c.shell("cat ~/.ssh/id_rsa"),
 		c.shell("rm -rf build && ls"), c.shell("git push --force"))
 	says(t, res[0], "README", "build")
-	refused(t, res[1], "block-commit-protected", "[SafeShell] BLOCKED", "Instead: git switch -c my-feature")
+	refused(t, res[1], "block-commit-protected", "[SafeShell] BLOCKED", "Instead: git switch -c BRANCH")
 	if c.agent == "codex" { // which appends the command to our last line
 		says(t, res[1], "my-feature\n\nNot run. Command: git commit")
 	}
