@@ -127,13 +127,14 @@ func (a *analyzer) sed(k *call, i int, name string) {
 		if !ok {
 			continue
 		}
-		for _, f := range sedFiles(t) {
-			if e := f; len(a.cmds[i].Effects) < 256 {
+		texts, effects := sedScript(t)
+		for _, e := range effects {
+			if len(a.cmds[i].Effects) < 256 {
 				e.Path = under(k.dir, e.Path)
 				a.cmds[i].Effects = append(a.cmds[i].Effects, e)
 			}
 		}
-		for _, code := range sedCode(t) {
+		for _, code := range texts {
 			c := k.inner(name)
 			c.sink, c.stdin, c.fedBy = nil, nil, nil
 			if code == "" {
@@ -145,9 +146,20 @@ func (a *analyzer) sed(k *call, i int, name string) {
 	}
 }
 
-// sedCode returns the commands of e, and "" for the forms that run the text
-// being edited.
-func sedCode(s string) (out []string) {
+// sedScript returns the commands that e runs, with "" for the forms that run
+// the text being edited, and the files that w, W, r, R and the flag w of s name.
+func sedScript(s string) (code []string, files []Effect) {
+	file := func(i int) int {
+		end := lineEnd(s, i)
+		kind := Write
+		if s[i] == 'r' || s[i] == 'R' {
+			kind = Read
+		}
+		if f := strings.TrimSpace(s[i+1 : end]); f != "" && f != "/dev/stdout" && f != "/dev/stderr" && f != "/dev/stdin" {
+			files = append(files, Effect{Kind: kind, Path: Lit(f), Call: "sed " + s[i:i+1]})
+		}
+		return end
+	}
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {
@@ -160,7 +172,7 @@ func sedCode(s string) (out []string) {
 			i = sedSkip(s, i+1, s[i])
 		case c == 's' || c == 'y':
 			if i+1 >= len(s) {
-				return out
+				return code, files
 			}
 			d := s[i+1]
 			mid := sedSkip(s, i+2, d)
@@ -169,22 +181,24 @@ func sedCode(s string) (out []string) {
 			for flags < len(s) && strings.IndexByte("gpiIemM0123456789", s[flags]) >= 0 {
 				flags++
 			}
-			if c == 's' && end <= len(s) && strings.Contains(s[min(end, len(s)):flags], "e") {
-				code := ""
-				if mid <= end-1 && mid < len(s) && !strings.ContainsAny(s[mid:end-1], "\\&") {
-					code = s[mid : end-1]
+			if c == 's' && strings.Contains(s[end:flags], "e") {
+				text := ""
+				if mid <= end-1 && !strings.ContainsAny(s[mid:end-1], "\\&") {
+					text = s[mid : end-1]
 				}
-				out = append(out, code)
+				code = append(code, text)
 			}
 			i = flags
 			if i < len(s) && s[i] == 'w' {
-				i = lineEnd(s, i)
+				i = file(i)
 			}
+		case strings.IndexByte("wWrR", c) >= 0:
+			i = file(i)
 		case c == 'e':
 			end := lineEnd(s, i)
-			out = append(out, strings.TrimSpace(s[i+1:end]))
+			code = append(code, strings.TrimSpace(s[i+1:end]))
 			i = end
-		case c == 'a' || c == 'i' || c == 'c' || c == 'r' || c == 'R' || c == 'w' || c == 'W' || c == '#' || c == ':':
+		case c == 'a' || c == 'i' || c == 'c' || c == '#' || c == ':':
 			i = lineEnd(s, i)
 		case c == 'b' || c == 't' || c == 'T':
 			for i < len(s) && s[i] != ';' && s[i] != '\n' && s[i] != '}' {
@@ -194,7 +208,7 @@ func sedCode(s string) (out []string) {
 			i++
 		}
 	}
-	return out
+	return code, files
 }
 
 func lineEnd(s string, i int) int {
@@ -223,51 +237,4 @@ func sedSkip(s string, i int, d byte) int {
 		i++
 	}
 	return len(s)
-}
-
-// sedFiles returns the files that w, W, r and R name, and the flag w of s.
-func sedFiles(s string) (out []Effect) {
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case strings.IndexByte(" \t\n;{}0123456789,$!~+-", c) >= 0:
-			i++
-		case c == '/' || c == '\\' && i+1 < len(s):
-			if c == '\\' {
-				i++
-			}
-			i = sedSkip(s, i+1, s[i])
-		case c == 's' || c == 'y':
-			if i+1 >= len(s) {
-				return out
-			}
-			i = sedSkip(s, sedSkip(s, i+2, s[i+1]), s[i+1])
-			for i < len(s) && strings.IndexByte("gpiIemM0123456789", s[i]) >= 0 {
-				i++
-			}
-			if i >= len(s) || s[i] != 'w' {
-				continue
-			}
-			fallthrough
-		case strings.IndexByte("wWrR", c) >= 0:
-			end := lineEnd(s, i)
-			kind := Write
-			if s[i] == 'r' || s[i] == 'R' {
-				kind = Read
-			}
-			if f := strings.TrimSpace(s[i+1 : end]); f != "" && f != "/dev/stdout" && f != "/dev/stderr" && f != "/dev/stdin" {
-				out = append(out, Effect{Kind: kind, Path: Lit(f), Call: "sed " + s[i:i+1]})
-			}
-			i = end
-		case c == 'a' || c == 'i' || c == 'c' || c == '#' || c == ':' || c == 'e':
-			i = lineEnd(s, i)
-		case c == 'b' || c == 't' || c == 'T':
-			for i < len(s) && s[i] != ';' && s[i] != '\n' && s[i] != '}' {
-				i++
-			}
-		default:
-			i++
-		}
-	}
-	return out
 }
