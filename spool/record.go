@@ -217,7 +217,7 @@ func cutArgv(argv []string, limit int) ([]string, int) {
 			cut += n
 			continue
 		}
-		cut += len(a)
+		cut += len(a) + 1 // an empty argument is missing, too
 	}
 	note := fmt.Sprintf("… [%d arguments not shown] …", tail-head)
 	return slices.Concat(out[:head:head], []string{note}, out[tail:]), cut
