@@ -12,6 +12,10 @@ import (
 const most = 1 << 30
 
 func bounded(t *testing.T, name string, analyse func() Analysis) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not in short")
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	analyse()
