@@ -90,6 +90,9 @@ func FuzzQuote(f *testing.F) {
 		line := Quote(argv)
 		for _, d := range []Dialect{Bash, POSIX, Zsh} {
 			a := Parse(line, Options{Dialect: d})
+			if tooManyOpeners(line) && len(a.Unknown) > 0 {
+				continue // past the bound, where quotes are not looked at
+			}
 			if len(a.Commands) == 0 || len(a.Commands[0].Argv) != len(argv) {
 				t.Fatalf("%s: %q became %q: %s", d, argv, line, describe(a))
 			}
