@@ -380,7 +380,7 @@ func TestAnotherUser(t *testing.T) {
 		"$B pending | grep .", "$B approve $ID", "$B deny $ID", "$B log | grep .", "$B grants list | grep .",
 		`script -qec "$B approve $ID" /dev/null </dev/null`, `script -qec "$B watch" /dev/null </dev/null`, "$B watch --plain </dev/null",
 		"$B status", "$B refresh", "$B init --yes", "SAFESHELL_HOME=$H $B approve $ID", "SAFESHELL_SPOOL=$S $B approve $ID", "SAFESHELL_SPOOL=$S $B pending",
-		`kill -9 $(pgrep -f "safeshell watch")`, "ln -s $S $TMPDIR/work/l && cat $TMPDIR/work/l/VERSION",
+		`kill -9 $(pgrep -f "safeshell watch")`, "d=$(mktemp -d) && ln -s $S $d/l && cat $d/l/VERSION",
 	} {
 		if out, err := other("timeout 20 bash -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"); err == nil {
 			t.Errorf("another user may: %s\n%s", script, out)

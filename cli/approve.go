@@ -52,7 +52,7 @@ func (c *pendingCmd) Run(a *app) error {
 			visible(requestText(p.Request)), visible(p.Dir), visible(who), p.Layer, visible(p.Rule), visible(p.Reason)); err != nil {
 			return err
 		}
-		if out := spool.LookOut(nil, append([]string{p.Line, p.Dir}, p.Argv...)...); len(out) > 0 {
+		if out := p.LookOut(nil); len(out) > 0 {
 			if err := a.printf("  look out:  %s\n", strings.Join(out, "; ")); err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ var realisticConditions = []struct {
 	{`[ -f package.json ] && grep -q '"private": true' package.json`, true},
 	{`[[ -d .git ]]`, true},
 	{`[ -e "$PWD/.env" ]`, true},
-	{`[[ "$PWD" == "$HOME"/work/* ]]`, true},
+	{`[[ "$PWD" == "$HOME"/src/* ]]`, true},
 	{`[ "$PWD" = "$HOME" ]`, true},
 	{`pwd | grep -qE '/(prod|production)(/|$)'`, true},
 	{`[ -n "$CI" ]`, true},

@@ -1,6 +1,7 @@
 package initscript
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -124,7 +125,7 @@ func TestFishCd(t *testing.T) {
 	need(t, "fish")
 	s := newSandbox(t, "plain", "cd", "umask", "ulimit", "pushd", "popd", "kill", "echo").static()
 	for _, d := range []string{"a", "b/c", "d e"} {
-		s.write(s.root+"/work/"+d+"/x", "")
+		s.write(filepath.Join(s.root, "work", d, "x"), "")
 	}
 	for _, snippet := range []string{
 		`cd a; pwd`, `cd a; cd -; pwd`, `cd a; cd ../b; prevd; pwd; nextd; pwd`, `cd nope; echo $status; pwd`, `cd "d e"; pwd`, `cd; pwd`, `cd a b; echo $status`,

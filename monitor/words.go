@@ -191,7 +191,7 @@ func (c charset) warnings(p spool.Pending) []string {
 	if p.Cut > 0 {
 		out = append(out, fmt.Sprintf("%s of the command, the middle of it, cannot be shown: too long", number(p.Cut, "byte")))
 	}
-	return append(out, spool.LookOut(c.drawn, append([]string{p.Line, p.Dir}, p.Argv...)...)...)
+	return append(out, p.LookOut(c.drawn)...)
 }
 
 // fields are what a request says beside its command, the most important

@@ -100,7 +100,7 @@ func (a *analyzer) joined(ps, more []Part) []Part {
 		}
 		n += len(p.Text) / 256
 	}
-	a.steps += n / 4
+	a.spend(n / 4)
 	return out
 }
 
@@ -111,7 +111,7 @@ func (a *analyzer) assignArray(as *syntax.Assign, name string, st *state, c *ctx
 		switch old := a.lookup(name, st); old.kind {
 		case isArray:
 			v.arr = slices.Clone(old.arr)
-			a.steps += len(v.arr)
+			a.spend(len(v.arr))
 		case isUnset:
 		default:
 			v.kind = isUnknown

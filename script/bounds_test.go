@@ -14,7 +14,7 @@ const most = 1 << 30
 func bounded(t *testing.T, name string, analyse func() Analysis) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("not in short")
+		t.Skip("without the race detector only: make test")
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

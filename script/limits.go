@@ -28,10 +28,14 @@ func (a *analyzer) step() bool {
 	return true
 }
 
+// spend counts n units of work, such as copying, which are found out about at
+// the next step.
+func (a *analyzer) spend(n int) { a.steps += n }
+
 // scan counts a look at n tokens of another language's code, about as much
 // work as a step for sixteen; false when there is none left.
 func (a *analyzer) scan(n int) bool {
-	if a.steps += n / 16; a.steps >= maxSteps {
+	if a.spend(n / 16); a.steps >= maxSteps {
 		a.exhaust("the text is too large to analyse to its end")
 		return false
 	}

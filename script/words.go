@@ -120,7 +120,7 @@ func (a *analyzer) keep(ps []Part) []Part {
 	if len(ps) == 0 {
 		return nil
 	}
-	a.steps += len(ps) / 4 // they are copied
+	a.spend(len(ps) / 4) // they are copied
 	if cap(a.arena)-len(a.arena) < len(ps) {
 		a.arena = make([]Part, 0, max(16, len(ps)))
 	}
@@ -268,7 +268,7 @@ func (e *expander) positionals(parts []syntax.WordPart) []syntax.WordPart {
 func (e *expander) add(p Part) {
 	e.has = true
 	if n := len(e.cur); n > 0 && p.Kind == Literal && e.cur[n-1].Kind == Literal {
-		e.a.steps += (len(e.cur[n-1].Text) + len(p.Text)) / 256 // copied
+		e.a.spend((len(e.cur[n-1].Text) + len(p.Text)) / 256) // copied
 		if len(e.cur[n-1].Text)+len(p.Text) > maxValue || e.a.steps >= maxSteps {
 			e.a.exhaust("a value is too long to analyse")
 			e.cur[n-1] = Part{Kind: Variable, Name: "..."}

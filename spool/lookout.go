@@ -97,3 +97,8 @@ func hiddenChars(n int) string {
 	}
 	return fmt.Sprintf("%d hidden characters", n)
 }
+
+// LookOut is LookOut of what a person sees of a request before deciding.
+func (r *Request) LookOut(shown func(rune) bool) []string {
+	return LookOut(shown, append([]string{r.Line, r.Dir}, r.Argv...)...)
+}
