@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -259,9 +260,7 @@ func (c *chaos) run(length time.Duration) {
 }
 
 func (c *chaos) start(role string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append([]string{roleVar + "=" + role, fmt.Sprint("SPOOL_TEST_SEED=", c.roll(1<<62))}, c.env...)
-	cmd.Stderr = os.Stderr
+	cmd := inRole(role, append(slices.Clip(c.env), fmt.Sprint("SPOOL_TEST_SEED=", c.roll(1<<62)))...)
 	if err := cmd.Start(); err != nil {
 		c.t.Error(err)
 		return nil

@@ -22,12 +22,19 @@ import (
 // What can go wrong and what must come of it, most of it with real
 // processes: this test binary in another role.
 
+// inRole is this binary in a role, with nothing else in its environment than env
+// and where .ci/cover wants its counters.
+func inRole(role string, env ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append([]string{roleVar + "=" + role, "GOCOVERDIR=" + os.Getenv("SAFESHELL_COVERDIR")}, env...)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
 // child starts this binary in a role. It is killed at the end of the test.
 func child(t testing.TB, s *Spool, role string, env ...string) (*exec.Cmd, *bufio.Reader) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append([]string{roleVar + "=" + role, "SPOOL_TEST_DIR=" + s.Dir()}, env...)
-	cmd.Stderr = os.Stderr
+	cmd := inRole(role, append(env, "SPOOL_TEST_DIR="+s.Dir())...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

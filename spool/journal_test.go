@@ -3,7 +3,9 @@ package spool
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -244,9 +246,7 @@ func TestJournalManyWriters(t *testing.T) {
 	follow := j.Follow(ctx)
 	var cmds []*exec.Cmd
 	for i := range writers {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = []string{roleVar + "=journal-writer", "SPOOL_TEST_PATH=" + j.Path(), fmt.Sprint("SPOOL_TEST_N=", lines), fmt.Sprint("SPOOL_TEST_ID=w", i)}
-		cmd.Stderr = os.Stderr
+		cmd := inRole("journal-writer", "SPOOL_TEST_PATH="+j.Path(), fmt.Sprint("SPOOL_TEST_N=", lines), fmt.Sprint("SPOOL_TEST_ID=w", i))
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -289,6 +289,9 @@ func TestJournalManyWriters(t *testing.T) {
 	files := mustGlob(t, j.Path()+".*")
 	for _, name := range append(files, j.Path()) { // a half seen line is no fragment
 		data, err := os.ReadFile(name)
+		if name == j.Path() && errors.Is(err, fs.ErrNotExist) {
+			continue // the last line filled the file
+		}
 		if err != nil || bytes.Contains(data, []byte("\n\n")) || bytes.HasPrefix(data, []byte("\n")) {
 			t.Errorf("%s has an empty line (%v)", name, err)
 		}

@@ -3,7 +3,6 @@ package spool
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -184,8 +183,7 @@ func TestGCSparesTheLiving(t *testing.T) {
 func TestSelfTestKilled(t *testing.T) {
 	s := newSpool(t)
 	for i := range 16 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = []string{roleVar + "=monitor", "SPOOL_TEST_DIR=" + s.Dir()}
+		cmd := inRole("monitor", "SPOOL_TEST_DIR="+s.Dir())
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
