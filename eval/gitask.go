@@ -21,26 +21,37 @@ const maxGitConfig = 1 << 20
 // its configuration names could run.
 var errRunsCode = errors.New("the repository's git configuration can run programs")
 
-// git runs git where reading the files does not suffice: without the shims,
-// without what a repository's configuration or the caller's environment could
-// make it run, for a short time.
+// git runs git where reading the files does not suffice, without what a
+// repository's configuration or the caller's environment could make it run.
 func (p gitPlace) git(r *Rules, args ...string) (string, error) {
 	if !p.runsNothing() {
 		return "", errRunsCode
 	}
+	full := []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "-c", "protocol.allow=never", "--no-pager"}
+	if p.named {
+		full = append(full, "--git-dir="+p.gitDir)
+	}
+	return r.askGit(p.dir, p.top, nil, func(string) bool { return false }, append(full, args...))
+}
+
+// askGit runs git in dir for a short time, without the shims, not one from
+// below top, with further variables, and with those GIT_ variables that keep
+// wants.
+func (r *Rules) askGit(dir, top string, environ []string, keep func(name string) bool, args []string) (string, error) {
 	j := bashJudge{environ: r.o.Environ, avoid: []string{r.o.Paths.Shims, r.o.Paths.Shell}}
 	j.self, _ = os.Executable()
 	path := ""
 	env := []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
-	for _, e := range j.env(p.dir) {
-		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+	for _, e := range append(j.env(dir), environ...) {
+		name, v, _ := strings.Cut(e, "=")
+		if name == "PATH" {
 			path = v
 		}
-		if !strings.HasPrefix(e, "GIT_") {
+		if !strings.HasPrefix(name, "GIT_") || keep(name) {
 			env = append(env, e)
 		}
 	}
-	git := p.findGit(path)
+	git := findGit(path, top)
 	if git == "" {
 		return "", exec.ErrNotFound
 	}
@@ -50,23 +61,22 @@ func (p gitPlace) git(r *Rules, args ...string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	full := []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "-c", "protocol.allow=never", "--no-pager"}
-	if p.named {
-		full = append(full, "--git-dir="+p.gitDir)
-	}
-	cmd := exec.CommandContext(ctx, git, append(full, args...)...)
-	cmd.Dir, cmd.Env = p.dir, env
+	cmd := exec.CommandContext(ctx, git, args...)
+	cmd.Dir, cmd.Env = dir, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 100 * time.Millisecond
 	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
 	return string(out), err
 }
 
 // findGit looks git up in PATH, but not in the repository itself.
-func (p gitPlace) findGit(path string) string {
+func findGit(path, top string) string {
 	for _, d := range filepath.SplitList(path) {
-		if p.top != "" && (d == p.top || below(d, p.top)) {
+		if top != "" && (d == top || below(d, top)) {
 			continue
 		}
 		f := filepath.Join(d, "git")

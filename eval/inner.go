@@ -27,7 +27,7 @@ func (v *view) inner() []*script.Analysis {
 func (v *view) throughSafeshell() []*script.Analysis {
 	args := v.words(1)
 	options := func() script.Options {
-		return script.Options{Dir: v.dir, Lookup: v.lookup, Wrappers: v.r.Wrappers()}
+		return script.Options{Dir: v.dir, Lookup: v.lookup, GitAliases: v.r.GitAliases, Wrappers: v.r.Wrappers()}
 	}
 	for i, w := range args {
 		s, ok := w.Text()

@@ -267,10 +267,11 @@ type judgement struct {
 
 func (g *Gate) analyse(r *eval.Rules, req Request) script.Analysis {
 	o := script.Options{
-		Dialect:  req.Dialect,
-		Dir:      req.Dir,
-		Lookup:   g.env.Lookup,
-		Wrappers: r.Wrappers(),
+		Dialect:    req.Dialect,
+		Dir:        req.Dir,
+		Lookup:     g.env.Lookup,
+		GitAliases: r.GitAliases,
+		Wrappers:   r.Wrappers(),
 	}
 	if req.Argv != nil {
 		return script.FromArgv(req.Argv, o)

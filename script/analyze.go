@@ -10,21 +10,22 @@ import (
 
 // analyzer holds one analysis.
 type analyzer struct {
-	o        Options
-	text     string
-	cmds     []Command
-	unknowns []Unknown
-	arena    []Part
-	words    []Word // memory for lists of words
-	pending  []int  // commands inside >(...), waiting for their feeder
-	files    map[string]written
-	active   []*function
-	at       Span // of the command being looked at
-	steps    int
-	depth    int
-	nest     int // texts inside texts
-	bytes    int // of nested texts
-	over     bool
+	o         Options
+	text      string
+	cmds      []Command
+	unknowns  []Unknown
+	arena     []Part
+	words     []Word // memory for lists of words
+	pending   []int  // commands inside >(...), waiting for their feeder
+	files     map[string]written
+	aliasesOf map[string]GitAliases // by directory and options of git
+	active    []*function
+	at        Span // of the command being looked at
+	steps     int
+	depth     int
+	nest      int // texts inside texts
+	bytes     int // of nested texts
+	over      bool
 }
 
 // ctx is the surrounding of a statement: what it reads, where it writes, in

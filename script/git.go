@@ -1,6 +1,9 @@
 package script
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // git follows what git's own arguments make it run: aliases and pagers given
 // with -c, submodule foreach, rebase --exec, bisect run and their kin.
@@ -8,6 +11,7 @@ func (a *analyzer) git(k *call, i int) {
 	k.c.sink.lose()
 	at := 1
 	aliases := a.gitEnvironment(k)
+	var options []Word // that say which repository
 	for at < len(k.argv) {
 		t, ok := k.argv[at].Text()
 		if !ok {
@@ -27,10 +31,18 @@ func (a *analyzer) git(k *call, i int) {
 				aliases = a.gitConfig(k, k.argv[at], aliases)
 			}
 			at++
-		case "-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--attr-source", "--list-cmds":
+		case "--git-dir", "--work-tree", "--namespace":
+			if options = append(options, k.argv[at-1]); at < len(k.argv) {
+				options = append(options, k.argv[at])
+			}
+			at++
+		case "-C", "--exec-path", "--super-prefix", "--attr-source", "--list-cmds":
 			at++
 		case "--config-env":
 			at++
+		}
+		if strings.HasPrefix(t, "--git-dir=") || strings.HasPrefix(t, "--work-tree=") || t == "--bare" {
+			options = append(options, k.argv[at-1])
 		}
 		if v, is := strings.CutPrefix(t, "--config-env="); is && strings.HasPrefix(v, "alias.") {
 			a.unknown("a git alias comes from a variable", k.c.src, k.span)
@@ -45,9 +57,10 @@ func (a *analyzer) git(k *call, i int) {
 	}
 	for _, al := range aliases {
 		if al[0] == sub {
-			a.gitAlias(k, al[1], at+1)
+			a.gitAlias(k, options, al[1], at+1, noDir())
 		}
 	}
+	a.gitConfiguredAlias(k, options, sub, at+1)
 	a.gitSub(k, i, sub, at+1)
 }
 
@@ -132,8 +145,9 @@ func (a *analyzer) gitConfigured(k *call, args []Word) {
 	}
 }
 
-// gitAlias runs an alias given with -c: !code, or words of git.
-func (a *analyzer) gitAlias(k *call, text string, rest int) {
+// gitAlias runs an alias: !code, which runs in the directory top, or words of
+// git. options are those of git that say which repository.
+func (a *analyzer) gitAlias(k *call, options []Word, text string, rest int, top Word) {
 	if a.nest >= maxCode/2 {
 		a.exhaust("too much code inside code to analyse")
 		return
@@ -146,7 +160,7 @@ func (a *analyzer) gitAlias(k *call, text string, rest int) {
 		}
 		st := a.child(k)
 		st.params, st.paramsLost = k.argv[rest:], false
-		st.dir = noDir() // the top of the work tree
+		st.dir = top
 		w.Parts = merge(w.Parts)
 		a.codeWord(w, POSIX, st, c, "a git alias")
 		return
@@ -157,7 +171,7 @@ func (a *analyzer) gitAlias(k *call, text string, rest int) {
 		return
 	}
 	t := *k
-	t.argv = append(append([]Word{k.argv[0]}, words...), k.argv[rest:]...)
+	t.argv = slices.Concat(k.argv[:1], options, words, k.argv[rest:])
 	t.tail = 0
 	c := *k.c
 	c.via = append(c.via[:len(c.via):len(c.via)], "git")

@@ -48,6 +48,12 @@ type Options struct {
 	// for the text (HOME, TMPDIR, ...). nil: no variable is known. A variable
 	// that Lookup does not know is reported as unknown, never as empty.
 	Lookup func(name string) (string, bool)
+	// GitAliases looks up the aliases of git's configuration: those that hold in
+	// a directory (absolute; empty when it is not known: those that hold
+	// everywhere), for git with these options (--git-dir and its kin) and these
+	// variables (NAME=value) set in front of it. It is asked for subcommands that
+	// are none of git's own. nil: there are none.
+	GitAliases func(dir string, options, environ []string) GitAliases
 	// Wrappers are names of further programs that run the command given as
 	// their arguments (beside sudo, env, timeout, ... which are built in).
 	Wrappers []string
