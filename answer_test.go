@@ -129,7 +129,7 @@ func (p *place) monitor() *exec.Cmd {
 
 func (p *place) until(what string, ok func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(30 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(30 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			p.t.Fatalf("no %s", what)
 		}

@@ -108,6 +108,7 @@ func TestScripts(t *testing.T) {
 }
 
 // cmdTTY runs a program with a terminal of its own: `tty [-keys text] prog args`.
+// The keys are typed when it has asked: drawn something, then nothing for a while.
 // Its screen goes to the file "screen".
 func cmdTTY(ts *testscript.TestScript, neg bool, args []string) {
 	keys := ""
@@ -122,7 +123,7 @@ func cmdTTY(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer f.Close()
 	var out bytes.Buffer
-	done := make(chan struct{})
+	done, drawn := make(chan struct{}), make(chan struct{}, 1)
 	go func() {
 		buf := make([]byte, 4096)
 		for {
@@ -132,10 +133,22 @@ func cmdTTY(ts *testscript.TestScript, neg bool, args []string) {
 				close(done)
 				return
 			}
+			select {
+			case drawn <- struct{}{}:
+			default:
+			}
 		}
 	}()
 	if keys != "" {
-		time.Sleep(700 * time.Millisecond)
+		for quiet := time.Minute; ; quiet = 700 * time.Millisecond {
+			select {
+			case <-drawn:
+				continue
+			case <-done:
+			case <-time.After(quiet):
+			}
+			break
+		}
 		_, _ = f.WriteString(keys)
 	}
 	timer := time.AfterFunc(60*time.Second, func() { _ = c.Process.Kill() })
@@ -194,7 +207,7 @@ func cmdWaitPending(ts *testscript.TestScript, neg bool, args []string) {
 		want, _ = strconv.Atoi(args[0])
 	}
 	var ids []string
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
 		c := command(ts, []string{"safeshell", "pending", "--json"})
 		out, _ := c.Output()
 		ids = nil
@@ -224,7 +237,7 @@ func cmdWaitPending(ts *testscript.TestScript, neg bool, args []string) {
 
 // cmdWaitFile waits until a file is there.
 func cmdWaitFile(ts *testscript.TestScript, neg bool, args []string) {
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}
@@ -251,7 +264,7 @@ func cmdMonitor(ts *testscript.TestScript, neg bool, args []string) {
 		_ = c.Wait()
 		f.Close()
 	})
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
 		out, _ := command(ts, []string{"safeshell", "status"}).Output()
 		if bytes.Contains(out, []byte("a monitor is running")) {
 			return

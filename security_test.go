@@ -81,7 +81,7 @@ func cmdScreen(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}()
 	seen := false
-	for limit := time.After(15 * time.Second); !seen; {
+	for limit := time.After(time.Minute); !seen; {
 		select {
 		case b, ok := <-read:
 			out.Write(b)

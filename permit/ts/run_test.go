@@ -148,7 +148,7 @@ Deno.writeTextFileSync("pid", String(Deno.pid));
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if b, _ := os.ReadFile(w.proj + "/pid"); len(b) > 0 {
 			if string(b) != fmt.Sprint(c.Process.Pid) {
 				t.Errorf("pid %s, want %d", b, c.Process.Pid)
