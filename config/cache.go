@@ -74,17 +74,7 @@ func readCached(name string) (c cached, ok bool) {
 }
 
 func writeCached(name string, c cached) {
-	data, err := json.Marshal(c)
-	if err != nil {
-		return
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*") // mode 0600
-	if err != nil {
-		return
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	_, err = f.Write(data)
-	if e := f.Close(); err == nil && e == nil {
-		_ = os.Rename(f.Name(), name)
+	if data, err := json.Marshal(c); err == nil {
+		_ = Replace(name, data, false)
 	}
 }

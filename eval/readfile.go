@@ -200,26 +200,6 @@ func (f fileHandle) readAt(buf []byte, off int) error {
 	return nil
 }
 
-// writePrivate replaces a file of safeshell's own: temporary file in the same
-// directory, mode 0600, rename.
-func writePrivate(path string, data []byte) error {
-	f, err := os.CreateTemp(dirOf(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone after the rename
-	if _, err = f.Write(data); err == nil {
-		err = f.Chmod(0o600)
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
-}
-
 func dirOf(path string) string {
 	for i := len(path) - 1; i > 0; i-- {
 		if path[i] == '/' {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"safeshell/config"
 )
 
 // source is one origin of rules.
@@ -286,10 +288,10 @@ func saveCache(name string, data []byte) {
 	if !filepath.IsAbs(name) {
 		return
 	}
-	if err := writePrivate(name, data); errors.Is(err, fs.ErrNotExist) {
+	if err := config.Replace(name, data, false); errors.Is(err, fs.ErrNotExist) {
 		// Only below an existing home: safeshell that is not set up leaves no traces.
 		if _, err := os.Stat(dirOf(dir)); err == nil && os.Mkdir(dir, 0o700) == nil {
-			_ = writePrivate(name, data)
+			_ = config.Replace(name, data, false)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func Trust(p config.Paths, dir string) ([]TrustEntry, error) {
 	for _, c := range found {
 		now := time.Now()
 		text := c.file + "\n" + now.UTC().Format(time.RFC3339) + "\n"
-		if err := writePrivate(filepath.Join(p.Trust, trustKey(c.file, c.data)), []byte(text)); err != nil {
+		if err := config.Replace(filepath.Join(p.Trust, trustKey(c.file, c.data)), []byte(text), true); err != nil {
 			return out, err
 		}
 		out = append(out, TrustEntry{File: c.file, Since: now, Current: true})

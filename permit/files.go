@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,30 +56,6 @@ func readPrivate(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes; look at it, then move it away", Show(path), limit)
 	}
 	return io.ReadAll(io.LimitReader(f, limit))
-}
-
-// writePrivate replaces a file (0600) in one durable step.
-func writePrivate(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
 }
 
 // makePrivateDir makes a directory (0700) and its parents, and refuses one that

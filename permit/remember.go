@@ -190,5 +190,5 @@ func (r *Remembered) change(scope Scope, session string, edit func(*rememberedFi
 	if err != nil {
 		return err
 	}
-	return writePrivate(r.file(scope, session), append(data, '\n'))
+	return config.Replace(r.file(scope, session), append(data, '\n'), true)
 }

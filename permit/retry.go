@@ -156,10 +156,10 @@ func (s *Retries) Put(r Retry) (id string, err error) {
 		return "", fmt.Errorf("script and environment have more than %d bytes; permit the commands with: safeshell permit allow", maxRetry)
 	}
 	// The number first: an id is never given twice, even if this is interrupted.
-	if err := writePrivate(filepath.Join(s.dir, "last"), []byte(strconv.FormatInt(n, 10)+"\n")); err != nil {
+	if err := config.Replace(filepath.Join(s.dir, "last"), []byte(strconv.FormatInt(n, 10)+"\n"), true); err != nil {
 		return "", err
 	}
-	return id, writePrivate(s.path(id), data)
+	return id, config.Replace(s.path(id), data, true)
 }
 
 // sweep removes what has expired and the oldest beyond keep, and returns the
@@ -275,7 +275,7 @@ func (s *Retries) Take(id string, state RetryState) (Retry, error) {
 		return Retry{}, err
 	}
 	// Nothing may run that is not marked as used.
-	if err := writePrivate(s.path(id), mark); err != nil {
+	if err := config.Replace(s.path(id), mark, true); err != nil {
 		return Retry{}, fmt.Errorf("%s cannot be used up, so nothing runs: %w", id, err)
 	}
 	return rec.retry(), nil

@@ -187,7 +187,7 @@ func (d *runDir) save(m Manifest) error {
 	if err != nil {
 		return err
 	}
-	return writePrivate(filepath.Join(d.path, "manifest.json"), data)
+	return config.Replace(filepath.Join(d.path, "manifest.json"), data, false)
 }
 
 func loadManifest(run string) (Manifest, error) {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/config"
 )
 
 // DefaultSessionTTL is how long a session answer is remembered.
@@ -165,46 +167,7 @@ func (g *Grants) Add(gr Grant) error {
 	if err := makeDir(g.dir, g.uid); err != nil {
 		return err
 	}
-	return g.write(gr.Key+".json", data)
-}
-
-// write replaces a file in one durable step.
-func (g *Grants) write(name string, data []byte) (err error) {
-	f, err := os.CreateTemp(g.dir, ".new-*") // O_EXCL, 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), filepath.Join(g.dir, name)); err != nil {
-		return err
-	}
-	return syncDir(g.dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) { // not every file system can
-		return err
-	}
-	return nil
+	return config.Replace(filepath.Join(g.dir, gr.Key+".json"), data, true)
 }
 
 func (g *Grants) read(key string) (Grant, error) {
@@ -307,7 +270,7 @@ func (g *Grants) Revoke(id string) error {
 		if err := os.Remove(filepath.Join(g.dir, found[0])); err != nil {
 			return err
 		}
-		return syncDir(g.dir)
+		return config.SyncDir(g.dir)
 	case 0:
 		var pe *fs.PathError
 		if len(list) == 0 && errors.As(err, &pe) {

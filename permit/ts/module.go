@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"safeshell/config"
 )
 
 //go:embed module
@@ -41,27 +43,9 @@ func Install(cache string) (string, error) {
 		if got, err := os.ReadFile(path); err == nil && bytes.Equal(got, want) {
 			continue
 		}
-		if err := replace(path, want); err != nil {
+		if err := config.Replace(path, want, false); err != nil {
 			return "", err
 		}
 	}
 	return dir, nil
-}
-
-// replace writes a file as a whole, so that another process that starts at the
-// same time sees all of it.
-func replace(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(content); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
