@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // by asking now.
 func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decision, j judgement, start time.Time) Verdict {
 	caller := g.callerOf(req)
-	key := g.keyOf(req, caller)
+	key := g.keyOf(req, v, caller)
 	e := entry{decision: d, rule: v.Rule, source: v.Source, reason: v.Message, start: start}
 	grant := func(action, by string) Verdict {
 		if v.Kind != Replace {
@@ -147,12 +148,17 @@ func (g *Gate) callerOf(req Request) Caller {
 	return c
 }
 
-func (g *Gate) keyOf(req Request, c Caller) spool.Key {
+func (g *Gate) keyOf(req Request, v Verdict, c Caller) spool.Key {
 	k := spool.Key{UID: os.Geteuid(), Session: c.Session, Dir: req.Dir, Exe: req.Exe}
+	// No word holds a NUL, so nobody's words are those of a command with aliases.
+	var aliases []string
+	for _, al := range v.Aliases {
+		aliases = append(aliases, "\x00"+al.Name, al.Text)
+	}
 	if req.Argv != nil {
-		k.ArgvSHA = spool.ArgvSHA(req.Argv)
+		k.ArgvSHA = spool.ArgvSHA(slices.Concat(req.Argv, aliases))
 	} else {
-		k.ArgvSHA = spool.LineSHA(req.Line)
+		k.ArgvSHA = spool.LineSHA(req.Line + strings.Join(aliases, "\x00"))
 	}
 	return k
 }

@@ -115,6 +115,9 @@ type Verdict struct {
 	Warnings []string
 	// Commands are the single judgements, for `check`.
 	Commands []Judged
+	// Aliases of git that the command makes use of: what was judged is what they
+	// stand for, so an answer that is remembered holds for them alone.
+	Aliases []script.GitAlias
 	// Unknown lists what could not be analysed.
 	Unknown []script.Unknown
 }
@@ -201,9 +204,12 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 	o := g.open(req.Context)
 	a := g.analyse(o.rules, req)
 	j := g.judgeAll(o.rules, &a)
-	v := Verdict{Commands: j.all, Unknown: a.Unknown}
+	v := Verdict{Commands: j.all, Unknown: a.Unknown, Aliases: a.Aliases}
 	d := j.worst
 	v.Action, v.Rule, v.Source, v.Message, v.Suggest = d.Action, d.Rule, d.Source, d.Message, d.Suggest
+	if d.Action >= eval.RequireApproval && len(a.Aliases) > 0 {
+		v.Message = sentence(v.Message) + aliasesText(a.Aliases)
+	}
 	v.Warnings = append(v.Warnings, problemLines(o.problems)...)
 	v.Warnings = append(v.Warnings, problemLines(d.Problems)...)
 

@@ -33,6 +33,24 @@ func head(tag, reason, rule string) string {
 	return b.String()
 }
 
+// aliasesText says what a command's aliases stand for: nothing else on the
+// screen does.
+func aliasesText(aliases []script.GitAlias) string {
+	var b strings.Builder
+	for i, al := range aliases {
+		if i == 3 {
+			fmt.Fprintf(&b, " (%d more aliases)", len(aliases)-i)
+			break
+		}
+		text := []rune(al.Text)
+		if len(text) > 200 {
+			text = append(text[:197:197], []rune("...")...)
+		}
+		fmt.Fprintf(&b, " (git %s is an alias: %s)", al.Name, string(text))
+	}
+	return b.String()
+}
+
 func instead(suggest string) string {
 	if suggest == "" {
 		return ""

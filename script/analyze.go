@@ -18,6 +18,7 @@ type analyzer struct {
 	words     []Word // memory for lists of words
 	pending   []int  // commands inside >(...), waiting for their feeder
 	files     map[string]written
+	followed []GitAlias
 	aliasesOf map[string]GitAliases // by directory and options of git
 	active    []*function
 	at        Span // of the command being looked at
@@ -117,7 +118,7 @@ func (a *analyzer) result() Analysis {
 			}
 		}
 	}
-	return Analysis{Text: a.text, Commands: a.cmds, Unknown: a.unknowns}
+	return Analysis{Text: a.text, Commands: a.cmds, Unknown: a.unknowns, Aliases: a.followed}
 }
 
 // unknown reports something that cannot be known at a place of a source.

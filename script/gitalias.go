@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,9 @@ type GitAliases struct {
 	Top  string            // where an alias that begins with ! runs; empty when that is not known
 	Err  error             // why they cannot be known
 }
+
+// GitAlias is one of them.
+type GitAlias struct{ Name, Text string }
 
 // of returns the alias of a name. Git knows two spellings: alias.NAME, whose
 // case does not matter, and alias.NAME.command, whose case does.
@@ -67,6 +71,9 @@ func (a *analyzer) gitConfiguredAlias(k *call, options []Word, sub string, rest 
 	text, ok := found.of(sub)
 	if !ok {
 		return
+	}
+	if al := (GitAlias{sub, text}); !slices.Contains(a.followed, al) {
+		a.followed = append(a.followed, al)
 	}
 	top := noDir()
 	if found.Top != "" {

@@ -69,6 +69,8 @@ type Analysis struct {
 	// Unknown lists what could not be analysed; a guard asks when it is not
 	// empty.
 	Unknown []Unknown
+	// Aliases are those of git's configuration that were followed, each once.
+	Aliases []GitAlias
 }
 
 // Unknown is one thing that could not be known from the text.
