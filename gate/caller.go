@@ -140,7 +140,8 @@ func (f *callerFinder) find() {
 		f.context, f.agent = eval.AI, "agent"
 		return
 	}
-	for pid := os.Getppid(); pid > 1; {
+	// Init counts, too: it is the agent in a container made for one.
+	for pid, n := os.Getppid(), 0; pid > 0 && n < 100; n++ {
 		p, err := readProc(f.proc, pid)
 		if err != nil {
 			return

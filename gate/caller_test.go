@@ -11,16 +11,28 @@ import (
 	"safeshell/eval"
 )
 
+// belowInit skips a test of what init's children are not asked about.
+func belowInit(t *testing.T) {
+	t.Helper()
+	if os.Getppid() == 1 {
+		t.Skip("this process's parent is init")
+	}
+}
+
 // fakeProc writes a /proc in which this process's parent is pid 500, whose
-// parents are the given programs, nearest first.
+// parents are the given programs, nearest first; "INIT x" has pid 1.
 func fakeProc(t *testing.T, cmdlines ...string) string {
 	t.Helper()
 	proc := t.TempDir()
 	pid := os.Getppid()
 	for i, c := range cmdlines {
 		next := 50000 + i
-		if i == len(cmdlines)-1 {
+		if i+1 < len(cmdlines) && strings.HasPrefix(cmdlines[i+1], "INIT ") {
 			next = 1
+		}
+		c = strings.TrimPrefix(c, "INIT ")
+		if i == len(cmdlines)-1 {
+			next = 0
 		}
 		dir := filepath.Join(proc, strconv.Itoa(pid))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -59,6 +71,7 @@ func TestCaller(t *testing.T) {
 		{"by a python script", "", []string{"/usr/bin/python3.12 /home/me/bin/aider"}, eval.AI, "aider"},
 		{"an argument is no program", "", []string{"vim aider", "grep -r claude"}, eval.Human, ""},
 		{"said to be a person below an agent", "SAFESHELL_CONTEXT=human", []string{"sh", "goose session"}, eval.AI, "goose"},
+		{"an agent that is a container's init", "", []string{"sh -c x", "INIT aider"}, eval.AI, "aider"},
 		{"a name with a parenthesis", "", []string{"bash) (x", "aider"}, eval.AI, "aider"},
 	} {
 		env := map[string]string{}

@@ -31,6 +31,7 @@ func self(t *testing.T, proc string) {
 
 // Who asks and who answers may not hang below one process of a terminal.
 func TestSharesAncestry(t *testing.T) {
+	belowInit(t)
 	g := newWorld(t).gate()
 	g.caller.proc = fakeProc(t, "bash", "tmux")
 	self(t, g.caller.proc)
@@ -55,6 +56,7 @@ func TestSharesAncestry(t *testing.T) {
 // The session of an agent that tells none is its process: the one above all
 // that carry its mark.
 func TestSessionByMark(t *testing.T) {
+	belowInit(t)
 	env := map[string]string{"SAFESHELL_CONTEXT": "ai"}
 	getenv := func(n string) string { return env[n] }
 	f := newCallerFinder(getenv)

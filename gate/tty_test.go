@@ -181,6 +181,7 @@ func TestNotHuman(t *testing.T) {
 	if why := w.gate().NotHuman(); why != "this runs under an agent (claude-code)" {
 		t.Errorf("a mark of its own: %q", why)
 	}
+	belowInit(t)
 	// The mark was taken out of the environment; a parent still has it.
 	w = newWorld(t)
 	g := w.gate()
