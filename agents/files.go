@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"safeshell/config"
 )
 
 // maxConfig bounds a configuration file.
@@ -19,7 +21,7 @@ func readConfig(path string) (data []byte, found bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is refused below, not waited for
 	if errors.Is(err, fs.ErrNotExist) {
 		if fi, lerr := os.Lstat(path); lerr == nil && fi.Mode()&fs.ModeSymlink != 0 {
-			return nil, false, fmt.Errorf("%s is a symbolic link to nothing; remove it or make its target", path)
+			return nil, false, unusable(path, "is a symbolic link to nothing")
 		}
 		return nil, false, nil
 	}
@@ -32,13 +34,46 @@ func readConfig(path string) (data []byte, found bool, err error) {
 		return nil, false, err
 	}
 	if !fi.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s is not a regular file", path)
+		return nil, false, unusable(path, "is not a regular file")
 	}
 	data, err = io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err == nil && len(data) > maxConfig {
-		err = fmt.Errorf("%s is larger than %d MiB", path, maxConfig>>20)
+		err = unusable(path, fmt.Sprintf("is larger than %d MiB", maxConfig>>20))
 	}
 	return data, true, err
+}
+
+// unusable says what a path is that a configuration file or its directory is
+// due at.
+func unusable(path, what string) error {
+	return fmt.Errorf("%s %s; to put it aside: mv %s %s", path, what, shellQuote(path), shellQuote(path+".old"))
+}
+
+// next adds what to do to an error of the file system.
+func next(err error) error {
+	var path string
+	pe, le, errno := (*fs.PathError)(nil), (*os.LinkError)(nil), syscall.Errno(0)
+	switch {
+	case !errors.As(err, &errno):
+		return err
+	case errors.As(err, &pe):
+		path = pe.Path
+	case errors.As(err, &le):
+		path = le.New
+	default:
+		return err
+	}
+	switch errno {
+	case syscall.ENOTDIR, syscall.ELOOP:
+		if do := config.MendFile(path, errno); do != "" {
+			return fmt.Errorf("%w; %s", err, do)
+		}
+	case syscall.ENOSPC, syscall.EDQUOT:
+		return fmt.Errorf("%w; %s", err, config.MendFile(path, errno))
+	case syscall.EROFS:
+		path = filepath.Dir(path)
+	}
+	return fmt.Errorf("%w; see: ls -ld %s %s", err, shellQuote(filepath.Dir(path)), shellQuote(path))
 }
 
 // errChanged says that somebody else wrote a file while we were at work.
@@ -59,7 +94,7 @@ func writeConfig(path string, old, data []byte, mode fs.FileMode) error {
 			return errChanged
 		}
 		if !fi.Mode().IsRegular() {
-			return fmt.Errorf("%s is not a regular file", path)
+			return unusable(path, "is not a regular file")
 		}
 		mode = fi.Mode().Perm()
 		if st, ok := fi.Sys().(*syscall.Stat_t); ok {
@@ -125,7 +160,7 @@ func makeDirs(dir string, mode fs.FileMode) ([]string, error) {
 		fi, err := os.Stat(d)
 		if err == nil {
 			if !fi.IsDir() {
-				return nil, fmt.Errorf("%s is not a directory", d)
+				return nil, unusable(d, "is not a directory")
 			}
 			break
 		}

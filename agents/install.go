@@ -55,6 +55,11 @@ var ErrNotInstalled = errors.New("there is no safeshell hook")
 // broken, or holds something else where the hook has to go, is refused with
 // its place, and nothing is changed; several files are all checked first.
 func Install(env Env, a Agent, o InstallOptions) (Result, error) {
+	res, err := env.install(a, o)
+	return res, next(err)
+}
+
+func (env Env) install(a Agent, o InstallOptions) (Result, error) {
 	if !filepath.IsAbs(o.Binary) {
 		return Result{}, fmt.Errorf("the hook needs safeshell's absolute path, not %q", o.Binary)
 	}
@@ -92,6 +97,11 @@ func Install(env Env, a Agent, o InstallOptions) (Result, error) {
 // Uninstall takes the hook out again: byte for byte as it was, where nothing
 // else changed since, and else just what is ours.
 func Uninstall(env Env, a Agent, o InstallOptions) (Result, error) {
+	res, err := env.uninstall(a, o)
+	return res, next(err)
+}
+
+func (env Env) uninstall(a Agent, o InstallOptions) (Result, error) {
 	ts, err := targets(env, a, o)
 	if err != nil {
 		return Result{}, err

@@ -102,15 +102,27 @@ func TestFilesAsTheyAre(t *testing.T) {
 	}
 
 	os.Remove(dot)
-	if _, err := Install(env, a, o); err == nil || !strings.Contains(err.Error(), "symbolic link to nothing") {
+	if _, err := Install(env, a, o); err == nil || !strings.Contains(err.Error(), "symbolic link to nothing; to put it aside: mv "+path+" ") {
 		t.Errorf("dangling link: %v", err)
 	}
 	os.Remove(path)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Install(env, a, o); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Install(env, a, o); err == nil || !strings.Contains(err.Error(), "not a regular file; to put it aside: mv "+path+" "+path+".old") {
 		t.Errorf("a directory: %v", err)
+	}
+	if err := errors.Join(os.Remove(path), os.Symlink(filepath.Base(path), path)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Install(env, a, o); err == nil || !strings.Contains(err.Error(), "too many levels of symbolic links; remove the link: /bin/rm "+path) {
+		t.Errorf("a link in a circle: %v", err)
+	}
+	if err := errors.Join(os.Remove(path), os.RemoveAll(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Install(env, a, o); err == nil || !strings.Contains(err.Error(), "ls -l "+filepath.Dir(path)) {
+		t.Errorf("a file for its directory: %v", err)
 	}
 
 	// Another program wrote between our reading and our writing.

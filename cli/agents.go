@@ -73,7 +73,7 @@ func named(env agents.Env, names []string) ([]agents.Agent, error) {
 	for _, n := range names {
 		ag, ok := agents.Find(n)
 		if !ok {
-			return nil, usageError{fmt.Errorf("no agent is called %q; known are %s", visible(n), strings.Join(agents.Names(), ", "))}
+			return nil, usageError{fmt.Errorf("no agent is called %q; known are %s; see: safeshell agents list", visible(n), strings.Join(agents.Names(), ", "))}
 		}
 		out = append(out, ag)
 	}

@@ -16,6 +16,7 @@ import (
 	"safeshell/gate"
 	"safeshell/script"
 	"safeshell/spool"
+	"safeshell/trash"
 )
 
 type checkCmd struct {
@@ -71,7 +72,7 @@ func (c *checkCmd) Run(a *app) error {
 	if len(args) > 1 {
 		line = script.Quote(args)
 	}
-	v := a.g.Judge(context.Background(), c.request(line, dir))
+	v := c.judge(a, line, dir)
 	res := result(v)
 	if c.JSON {
 		if err := a.encode(res); err != nil {
@@ -110,6 +111,88 @@ func (c *checkCmd) request(line, dir string) gate.Request {
 	return gate.Request{Layer: gate.Check, Line: line, Dir: dir, Dialect: d, Context: eval.Context(c.Context)}
 }
 
+// judge is the gate's verdict, and the word of the trash about what would go
+// there.
+func (c *checkCmd) judge(a *app, line, dir string) gate.Verdict {
+	v := a.g.Judge(context.Background(), c.request(line, dir))
+	for i := range v.Commands {
+		j := &v.Commands[i]
+		args, where, ok := trashed(*j)
+		if !ok {
+			continue
+		}
+		env := a.trashEnv()
+		env.Dir = where
+		why, all := trash.Refusals(env, "rm", args)
+		switch {
+		case len(why) == 0:
+		case !all:
+			v.Warnings = append(v.Warnings, why...)
+		default:
+			// The command fails whoever says yes to it.
+			j.Decision.Action = eval.Deny
+			if v.Action < eval.Deny {
+				v.Kind, v.Action, v.Rule, v.Source = gate.Stop, eval.Deny, j.Decision.Rule, j.Decision.Source
+				v.Message, v.Suggest, v.Line = strings.Join(why, "; "), "", ""
+			}
+		}
+	}
+	return v
+}
+
+// trashed returns the operands and the directory of a command that goes to the
+// trash, as far as its text tells them; a pattern stands for what it matches now.
+func trashed(j gate.Judged) (args []string, dir string, ok bool) {
+	if j.Decision.Action != eval.Redirect || len(j.Decision.RedirectBefore) == 0 || j.Decision.RedirectBefore[0] != "trash" || len(j.Command.Argv) < 2 || j.Command.Remote != "" {
+		return nil, "", false
+	}
+	if dir, ok = j.Command.Dir.Text(); !ok || !filepath.IsAbs(dir) {
+		return nil, "", false
+	}
+	for _, w := range j.Command.Argv[1:] {
+		text, known := w.Text()
+		if known {
+			args = append(args, text)
+			continue
+		}
+		matches, ok := matching(w, dir)
+		if !ok {
+			return nil, "", false
+		}
+		args = append(args, matches...)
+	}
+	return args, dir, true
+}
+
+// matching are the names that a word with a pattern stands for in dir.
+func matching(w script.Word, dir string) (names []string, ok bool) {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p.Kind {
+		case script.Literal:
+			b.WriteString(strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[").Replace(p.Text))
+		case script.Glob:
+			b.WriteString(p.Text)
+		default:
+			return nil, false
+		}
+	}
+	pattern := b.String()
+	if !filepath.IsAbs(pattern) {
+		pattern = filepath.Join(dir, pattern)
+	}
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, false
+	}
+	for _, f := range found {
+		if !strings.HasPrefix(filepath.Base(f), ".") || strings.HasPrefix(filepath.Base(pattern), ".") {
+			names = append(names, f)
+		}
+	}
+	return names, true
+}
+
 // many judges NUL-separated lines in one process.
 func (c *checkCmd) many(a *app, dir string) (err error) {
 	out := bufio.NewWriter(a.out)
@@ -127,7 +210,7 @@ func (c *checkCmd) many(a *app, dir string) (err error) {
 	for {
 		line, err := in.ReadString(0)
 		if line = strings.TrimSuffix(line, "\x00"); line != "" || err == nil {
-			v := a.g.Judge(context.Background(), c.request(line, dir))
+			v := c.judge(a, line, dir)
 			stopped = stopped || v.Action >= eval.RequireApproval
 			b.Reset()
 			err := enc.Encode(result(v))

@@ -62,6 +62,7 @@ type app struct {
 	err   io.Writer
 	paths config.Paths
 	g     *gate.Gate
+	said  []string // warnings, for what goes on in another process
 }
 
 // exitError carries an exit code whose message, if any, was printed already.

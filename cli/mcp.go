@@ -41,7 +41,7 @@ func (c *mcpCmd) Run(a *app) error {
 	}
 	cfg, err := config.Load(paths.Config)
 	if err != nil {
-		a.note("safeshell: %v; the defaults hold until it is mended", err)
+		a.note("safeshell: %s", a.paths.Unreadable(err))
 	}
 	dir, err := os.Getwd()
 	if err != nil {

@@ -35,7 +35,7 @@ func (a *app) permitEnv() (permit.Env, error) {
 		return permit.Env{}, errors.New("the working directory is gone; change to one that is there: cd ~")
 	}
 	if err := a.g.ConfigError(); err != nil {
-		a.note("safeshell: %v; the defaults hold until it is mended", err)
+		a.warnAll([]string{a.paths.Unreadable(err)})
 	}
 	return permit.Env{Paths: a.paths, Config: a.g.Config().Permissions, Environ: a.p.Environ, Dir: dir, Session: a.g.Caller().Session}, nil
 }
@@ -67,6 +67,7 @@ func (a *app) warnAll(warnings []string) {
 	for _, w := range warnings {
 		a.note("safeshell: %s", w)
 	}
+	a.said = append(a.said, warnings...)
 }
 
 func (a *app) encode(v any) error {
@@ -353,8 +354,11 @@ func (c *permitRetryCmd) Run(a *app) error {
 	a.warnAll(set.Warnings)
 	r := set.Check(kept.Commands)
 
-	ask := a.chooser(c.Choice, person)
-	if c.Choice == 0 && !r.OK() {
+	if c.Choice == 0 && r.OK() {
+		a.note("safeshell: all its commands are permitted by now, but no choice was given, so nothing has run; to go on: safeshell permit retry %s --choice 1", c.ID)
+		return exitError(shims.CodeStopped)
+	}
+	if c.Choice == 0 {
 		s, serr := spool.Open(a.paths.Spool)
 		if serr != nil || !s.MonitorAlive() {
 			// Nobody to ask: the choices are said again, and the id stays good.
@@ -367,15 +371,27 @@ func (c *permitRetryCmd) Run(a *app) error {
 			return exitError(shims.CodeStopped)
 		}
 	}
-	if _, err := store.Take(c.ID, permit.UsedUp); err != nil {
-		return exitWith(a, shims.CodeStopped, err)
+	// An answer uses the id up: a question that nobody answers does not.
+	choose := a.chooser(c.Choice, person)
+	o := permit.Settle(context.Background(), set, r, q, kept, func(ctx context.Context, q permit.Question) (permit.Answer, error) {
+		ans, err := choose(ctx, q)
+		if err != nil {
+			return ans, err
+		}
+		state := permit.UsedUp
+		if ans.Choice == spool.Refuse {
+			state = permit.UserDeny
+		}
+		_, err = store.Take(c.ID, state)
+		return ans, err
+	})
+	if r.OK() {
+		if _, err := store.Take(c.ID, permit.UsedUp); err != nil {
+			return exitWith(a, shims.CodeStopped, err)
+		}
 	}
-	o := permit.Settle(context.Background(), set, r, q, kept, ask)
 	a.warnAll(o.Warnings)
 	if !o.OK {
-		if o.Blocked == nil && o.Text != "" && !strings.Contains(o.Text, "USER DENIED") {
-			o.Text += fmt.Sprintf("safeshell: %s is used up; run the script again for a new id\n", c.ID)
-		}
 		return a.stopped(o, c.JSON)
 	}
 	if kept.Kind == permit.CheckOnly {

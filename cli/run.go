@@ -89,7 +89,7 @@ func (a *app) plan(env permit.Env, set *permit.Set, s permit.Retry, once []strin
 	}
 	l := permit.Launch{
 		Env: env, Set: set, Decl: decl, Caller: a.g.Caller(), File: s.File, Text: s.Script, Args: s.Args,
-		Limit: s.Limit, Binary: self(), Once: once,
+		Limit: s.Limit, Binary: self(), Once: once, Said: a.said,
 	}
 	p, err := l.Plan()
 	return l, p, err

@@ -49,7 +49,7 @@ func (a *app) planModule(env permit.Env, set *permit.Set, s permit.Retry, once [
 	}
 	l := permit.Launch{
 		Env: env, Set: set, Decl: decl, Caller: a.g.Caller(), File: s.File, Text: s.Script, Args: s.Args,
-		Limit: s.Limit, Binary: self(), Once: once,
+		Limit: s.Limit, Binary: self(), Once: once, Said: a.said,
 	}
 	plan, err := ts.Plan(&l)
 	return l, plan, err

@@ -116,7 +116,12 @@ func (c *doctorCmd) Run(a *app) error {
 // checkFiles looks at safeshell's own directory.
 func (a *app) checkFiles() []finding {
 	var fs []finding
-	if _, err := os.Stat(a.paths.Home); errors.Is(err, os.ErrNotExist) {
+	fi, err := os.Stat(a.paths.Home)
+	if err == nil && !fi.IsDir() {
+		err = &os.PathError{Op: "use", Path: a.paths.Home, Err: unix.ENOTDIR}
+		return []finding{{"fail", fmt.Sprintf("safeshell is not set up: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))}}
+	}
+	if errors.Is(err, os.ErrNotExist) {
 		return []finding{{"fail", "safeshell is not set up: there is no " + a.paths.Home, "safeshell init"}}
 	} else if err != nil {
 		return []finding{{"fail", fmt.Sprintf("safeshell is not set up: %v", err), "safeshell init"}}
@@ -131,7 +136,7 @@ func (a *app) checkFiles() []finding {
 		fs = append(fs, finding{"ok", "files are in " + a.paths.Home, ""})
 	}
 	if err := a.g.ConfigError(); err != nil {
-		fs = append(fs, finding{"fail", "config.yaml is not in force, the defaults are: " + err.Error(), mend(err, "edit "+a.paths.Config)})
+		fs = append(fs, finding{"fail", "config.yaml is not in force, the defaults are: " + err.Error(), mend(err, config.Edit(a.paths.Config))})
 	} else if a.g.Config().FailOpen() {
 		fs = append(fs, finding{"warn", "unreachable_behavior is fail_open: without a monitor or readable rules, commands run", "set unreachable_behavior: fail_closed in " + a.paths.Config})
 	}

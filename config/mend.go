@@ -25,6 +25,18 @@ func Mend(err error) string {
 	return ""
 }
 
+// Edit is a command by which a person mends the content of a file.
+func Edit(path string) string { return "${EDITOR:-vi} " + shellWord(path) }
+
+// Unreadable is the line about a config.yaml that Load could not make sense of.
+func (p Paths) Unreadable(err error) string {
+	do := Mend(err)
+	if do == "" {
+		do = Edit(p.Config)
+	}
+	return err.Error() + "; the defaults hold until it is mended: " + do
+}
+
 // MendFile is Mend for a known path and system error.
 func MendFile(path string, err error) string {
 	dir := filepath.Dir(path)

@@ -213,12 +213,15 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 	v.Warnings = append(v.Warnings, problemLines(o.problems)...)
 	v.Warnings = append(v.Warnings, problemLines(d.Problems)...)
 
-	if p := fatal(o, j); p != nil && req.Layer != Check && (d.Action != eval.Deny || d.AllowOverride) {
+	if p := fatal(o, j); p != nil && (d.Action != eval.Deny || d.AllowOverride) {
 		if !g.Config().FailOpen() {
 			v.Kind, v.Action, v.Rule = Stop, eval.Deny, "rules-unreadable"
 			v.Message = problemLine(*p)
 			v.Text = blockedText(v.Message, v.Rule, "") + g.editHint(*p)
 			v.Warnings = nil // said as the reason
+			if req.Layer == Check {
+				return v
+			}
 			g.journal(req, entry{action: "deny", rule: v.Rule, reason: v.Message, start: start})
 			return v
 		}
@@ -238,7 +241,7 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 		fallthrough
 	case eval.RequireApproval:
 		if g.Config(); g.cfgErr != nil {
-			v.Warnings = append(v.Warnings, g.cfgErr.Error()+"; the defaults hold until it is mended")
+			v.Warnings = append(v.Warnings, g.env.Paths.Unreadable(g.cfgErr))
 		}
 		if req.Layer == Check {
 			v.Kind = Stop

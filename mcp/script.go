@@ -148,7 +148,7 @@ func (s *server) judge(commands, env []string, dir string) (judged, error) {
 	cfg, cfgErr := config.Load(s.o.Paths.Config)
 	j := judged{cfg: cfg, caller: gate.New(gate.Env{Environ: env, Paths: s.o.Paths}).Caller()}
 	if cfgErr != nil {
-		j.warnings = append(j.warnings, cfgErr.Error()+"; the defaults hold until it is mended")
+		j.warnings = append(j.warnings, s.o.Paths.Unreadable(cfgErr))
 	}
 	set, err := permit.Load(permit.Env{Paths: s.o.Paths, Config: cfg.Permissions, Environ: env, Dir: dir, Session: j.caller.Session})
 	if err != nil {

@@ -31,8 +31,11 @@ import (
 type keeper struct {
 	run string
 	m   Manifest
-	mu  sync.Mutex // once and the links
+	mu  sync.Mutex // what follows, and the links
 	set map[string]bool
+	// said are warnings that the user has seen in this run: initcmds says those
+	// of its start no second time.
+	said map[string]bool
 }
 
 // Descriptors that Start hands to the keeper.
@@ -57,7 +60,10 @@ func Keep(run string) error {
 		return fmt.Errorf("--keeper is for safeshell's own use: %w", err)
 	}
 	sock.Close()
-	k := &keeper{run: run, m: m, set: map[string]bool{}}
+	k := &keeper{run: run, m: m, set: map[string]bool{}, said: map[string]bool{}}
+	for _, w := range m.Said {
+		k.said[string(w)] = true
+	}
 	for _, c := range m.Once {
 		k.set[string(c)] = true
 	}
@@ -299,7 +305,7 @@ func (k *keeper) declare(ctx context.Context, q shims.KeeperRequest, out *replie
 	commands := shims.Strings(q.Declare)
 	cfg, err := config.Load(k.m.Paths.Config)
 	if err != nil {
-		fmt.Fprintf(out, "safeshell: %v; the defaults hold until it is mended\n", err)
+		k.warn(out, k.m.Paths.Unreadable(err))
 	}
 	env := Env{Paths: k.m.Paths, Config: cfg.Permissions, Environ: toStrings(k.m.Environ), Dir: string(q.Dir), Session: k.m.Caller.Session}
 	set, err := Load(env)
@@ -308,7 +314,7 @@ func (k *keeper) declare(ctx context.Context, q shims.KeeperRequest, out *replie
 		return shims.CodeStopped
 	}
 	for _, w := range set.Warnings {
-		fmt.Fprintf(out, "safeshell: %s\n", w)
+		k.warn(out, w)
 	}
 	k.mu.Lock()
 	set.Permit(sortedKeys(k.set)...)
@@ -348,6 +354,16 @@ func (k *keeper) declare(ctx context.Context, q shims.KeeperRequest, out *replie
 		}
 	}
 	return 0
+}
+
+// warn prints a warning, once in a run.
+func (k *keeper) warn(out io.Writer, w string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.said[w] {
+		k.said[w] = true
+		fmt.Fprintf(out, "safeshell: %s\n", w)
+	}
 }
 
 // unreachable refuses what the kernel would not let run anyway, before anybody

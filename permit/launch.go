@@ -29,6 +29,7 @@ type Launch struct {
 	Limit  time.Duration // 0: none
 	Binary string        // safeshell itself, absolute
 	Once   []string      // keys that were permitted for this run
+	Said   []string      // warnings that the caller has printed
 }
 
 // Plan is what will be run, worked out without making anything.
@@ -185,6 +186,7 @@ func (l Launch) Start(plan Plan) (run *Run, err error) {
 		PID: pid, Start: startOf(pid), Paths: l.Env.Paths, Binary: l.Binary, Caller: l.Caller, LimitNS: int64(l.Limit),
 		File: []byte(l.File), Shell: l.Decl.Shell, Exec: toBytes(plan.Confine.Exec), Confined: confined, Once: toBytes(l.Once),
 		Script: l.Text, Args: toBytes(l.Args), Dir: []byte(l.Env.Dir), Environ: toBytes(l.Env.Environ), First: toBytes(l.Decl.First),
+		Said: toBytes(l.Said),
 	}
 	if err := d.save(m); err != nil {
 		return nil, err

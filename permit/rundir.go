@@ -48,6 +48,7 @@ type Manifest struct {
 	Dir     []byte   `json:"dir"`
 	Environ [][]byte `json:"environ"`
 	First   [][]byte `json:"first,omitempty"`
+	Said    [][]byte `json:"said,omitempty"` // warnings that the run's start has printed
 	End     bool     `json:"end"`
 }
 

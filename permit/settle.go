@@ -30,8 +30,8 @@ type Outcome struct {
 }
 
 // Settle decides about a declaration: permitted, or asked about, or blocked with
-// a retry id. stopped is what is kept for that id; its Commands are filled in by
-// the caller. Nothing runs by Settle.
+// a retry id. stopped is what is kept for that id, under the one that it has or a
+// new one; its Commands are filled in by the caller. Nothing runs by Settle.
 func Settle(ctx context.Context, set *Set, r Result, q Question, stopped Retry, ask Asker) Outcome {
 	o := Outcome{Result: r}
 	note := func(err error) {
@@ -48,8 +48,8 @@ func Settle(ctx context.Context, set *Set, r Result, q Question, stopped Retry, 
 	can := blocked.Permittable()
 	o.Code = blockedCode(r)
 	block := func() {
-		id := ""
-		if len(can) > 0 {
+		id := stopped.ID
+		if len(can) > 0 && id == "" {
 			var err error
 			id, err = OpenRetries(q.Paths).Put(stopped)
 			note(err)

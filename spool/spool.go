@@ -92,7 +92,7 @@ func (c Choice) valid() bool { return c >= Once && c <= Refuse }
 type Request struct {
 	V          int       `json:"v"`
 	ID         string    `json:"id"`
-	Nonce      string    `json:"nonce"`
+	Nonce      string    `json:"nonce,omitempty"` // only in the record: `pending --json` is without
 	UID        int       `json:"uid"`
 	Session    string    `json:"session"`         // agent's session or terminal session
 	Agent      string    `json:"agent,omitempty"` // claude-code, codex, ...; empty for a person

@@ -110,6 +110,34 @@ func Put(e Env, c Config, prog string, args []string, realRm string) Result {
 	return p.res
 }
 
+// Refusals are what Put would say of the operands that it refuses to take, a
+// line each; all reports that it would take none. It changes nothing.
+func Refusals(e Env, prog string, args []string) (why []string, all bool) {
+	cl := parse(args, e.isSet("POSIXLY_CORRECT"))
+	if cl.usage != "" || cl.info {
+		return nil, false
+	}
+	p := newPutter(e, prog)
+	p.o, p.utf8 = cl.options, e.utf8Locale()
+	defer p.close()
+	if e.Dir != "" {
+		fd, err := openDir(atFDCWD, e.Dir)
+		if err != nil {
+			return nil, false
+		}
+		p.cwdfd = fd
+	}
+	all = len(cl.operands) > 0
+	for _, a := range cl.operands {
+		t := p.inspect(a)
+		refused := t.state == stateAct && t.class == classRefuse
+		if all = all && refused; refused {
+			why = append(why, p.refusal(&t))
+		}
+	}
+	return why, all
+}
+
 func sayUsage(e Env, prog string, args []string, cl cmdline) int {
 	switch {
 	case cl.info:
@@ -249,10 +277,14 @@ func (p *putter) isScratch(t *target) bool {
 	return t.state == stateAct && t.class == classScratch && p.realRm != ""
 }
 
+func (p *putter) refusal(t *target) string {
+	return "refusing to remove " + p.quote(t.arg) + ": " + t.why
+}
+
 // act removes an operand that is there and may be removed.
 func (p *putter) act(t *target) {
 	if t.class == classRefuse {
-		p.say("refusing to remove %s: %s", p.quote(t.arg), t.why)
+		p.say("%s", p.refusal(t))
 		p.res.Code = 1
 		return
 	}
