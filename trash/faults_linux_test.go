@@ -33,6 +33,7 @@ type scenario struct {
 	standing faulttest.Verdict
 	noFlag   bool
 	other    bool // the work directory is on another file system than the home
+	on       layout
 	moved    func(path string) string
 }
 
@@ -97,36 +98,26 @@ type stage struct {
 	root  string
 	roots []string
 	e     Env
+	mnt   mounted
 }
 
 func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
 	t.Helper()
 	e, _, _ := envIn(t, root)
 	st := &stage{scenario: sc, root: root, roots: []string{root}, e: e}
-	mounts := ""
-	topDir := func(dir, fstype string) {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		fi, err := statAt(atFDCWD, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mounts += fmt.Sprintf("%d 1 8:1 / %s rw - %s x rw\n", fi.mnt, dir, fstype)
-	}
-	topDir(root, "ext4") // where a put turns to when the home trash fails
-	if sc.other {
-		topDir(elsewhere, "cifs") // which has no trash of its own
+	switch {
+	case sc.on.fstype != "":
+		st.mount(t)
+	case sc.other:
 		st.roots = append(st.roots, elsewhere)
 		st.e.Dir = filepath.Join(elsewhere, "w")
-		if err := os.MkdirAll(st.e.Dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		build(t, st.e.Dir, sc.files...)
+		st.topDirs(t, root, "ext4", elsewhere, noTrash)
+	default:
+		build(t, e.Dir, sc.files...)
+		st.topDirs(t, root, "ext4") // where a put turns to when the home trash fails
 	}
-	st.e.MountInfo = filepath.Join(root, "mountinfo")
-	write(t, st.e.MountInfo, mounts)
 	e = st.e
-	build(t, e.Dir, sc.files...)
 	st.Tree = faulttest.Tree{Op: sc.job.Op, Dir: e.Dir, Was: faulttest.Picture(e.Dir, e.Dir), Moved: sc.moved, NoFlag: sc.noFlag}
 	if sc.trash != nil {
 		put(t, e, sc.trash...)
@@ -148,8 +139,39 @@ func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
 	if b, err := os.ReadFile(filepath.Join(e.Dir, "f")); err == nil && string(b) == "newer" {
 		st.Newer = filepath.Join(e.Dir, "f")
 	}
+	if sc.on.image {
+		st.commit(t)
+	}
 	st.job.Home, st.job.Dir, st.job.MountInfo = e.Home, e.Dir, e.MountInfo
 	return st
+}
+
+// noTrash is a file system that has no trash of its own.
+const noTrash = "cifs"
+
+// topDirs writes what the run takes for the table of mounts: pairs of a
+// directory and the type of its file system.
+func (st *stage) topDirs(t *testing.T, pairs ...string) {
+	t.Helper()
+	mounts := ""
+	for pair := range slices.Chunk(pairs, 2) {
+		fi, err := statAt(atFDCWD, pair[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		mounts += fmt.Sprintf("%d 1 8:1 / %s rw - %s x rw\n", fi.mnt, pair[0], pair[1])
+	}
+	st.e.MountInfo = filepath.Join(st.root, "mountinfo")
+	write(t, st.e.MountInfo, mounts)
+}
+
+// clean removes all that the stage has made.
+func (st *stage) clean() {
+	st.mnt.unmount()
+	for _, r := range st.roots {
+		unlockTree(r)
+		os.RemoveAll(r)
+	}
 }
 
 // after checks what an ended run has left.
@@ -164,7 +186,8 @@ func (st *stage) after(t *testing.T, res faulttest.Result) (bad []string) {
 		say("sweep: %v", err)
 	}
 	st.Whole(st.items(say), faulttest.Result{Killed: true}, say)
-	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, ".Trash-"+fmt.Sprint(st.e.UID))} {
+	own := ".Trash-" + fmt.Sprint(st.e.UID)
+	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, own), filepath.Join(st.root, mountDir, own)} {
 		faulttest.Litter(dir, []string{lockName, sizesName, ".gitignore"}, say)
 	}
 	faulttest.LeftBeside(st.e.Dir, say)
@@ -232,12 +255,14 @@ func TestFaults(t *testing.T) {
 			if *full { // a sample is drawn from one source, in order
 				t.Parallel()
 			}
-			runFaults(t, sc, base, rnd)
+			runFaults(t, sc, base, rnd, faults, 6)
 		})
 	}
 }
 
-func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
+// runFaults hits each call of sc once with each fault; in a sample most kill it
+// and as many fail.
+func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand, faults []syscall.Errno, most int) {
 	elsewhere := ""
 	if sc.other {
 		dir, err := os.MkdirTemp("/dev/shm", "trash-faults")
@@ -255,7 +280,7 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 	n := 0
 	run := func(decide func(c faulttest.Call) syscall.Errno) (*stage, faulttest.Result) {
 		n++
-		root := filepath.Join(base, strings.ReplaceAll(sc.name, " ", "-")+fmt.Sprint(n))
+		root := filepath.Join(base, strings.NewReplacer(" ", "-", ",", "").Replace(sc.name)+fmt.Sprint(n))
 		there := filepath.Join(elsewhere, fmt.Sprint(n))
 		st := sc.prepare(t, root, there)
 		res, err := supervise(st.job, st.roots, func(c faulttest.Call) syscall.Errno {
@@ -270,18 +295,12 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 		needsSupervision(t, err)
 		return st, res
 	}
-	clean := func(st *stage) {
-		for _, r := range st.roots {
-			unlockTree(r)
-			os.RemoveAll(r)
-		}
-	}
 	var calls []faulttest.Call
 	st, res := run(func(c faulttest.Call) syscall.Errno { calls = append(calls, c); return 0 })
 	if bad := st.after(t, res); len(bad) > 0 || res.Code != 0 {
 		t.Fatalf("without a fault: %d, %s%q", res.Code, res.Stderr, bad)
 	}
-	clean(st)
+	st.clean()
 	type point struct {
 		n     int
 		fault syscall.Errno
@@ -302,7 +321,7 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 				n = &kills
 			}
 			*n++
-			return *n > 6
+			return *n > most
 		})
 	}
 	tried, violations := 0, 0
@@ -327,9 +346,9 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 				t.Errorf("%s, %s: exit %d\n%s\t%s", at, fault, res.Code, res.Stderr, strings.Join(bad, "\n\t"))
 			}
 		}
-		clean(st)
+		st.clean()
 	}
-	fmt.Printf("faults: %-32s %4d calls, %5d points tried, %d violations\n", sc.name, len(calls), tried, violations)
+	fmt.Printf("faults: %-48s %4d calls, %5d points tried, %d violations\n", sc.name, len(calls), tried, violations)
 	if violations > 15 {
 		for _, k := range slices.Sorted(maps.Keys(seen)) {
 			t.Logf("%d x %s", seen[k], k)

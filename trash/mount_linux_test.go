@@ -37,7 +37,7 @@ func TestInNamespace(t *testing.T) {
 func namespace(t *testing.T) (Env, func() (out, errw string)) {
 	t.Helper()
 	if os.Getenv(nsEnv) == "" {
-		t.Skip("needs a mount namespace of its own; TestInNamespace runs it")
+		t.Skip("needs a mount namespace of its own; TestInNamespace and TestFaultsMounted run it in one")
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		t.Skip("cannot make mounts private: ", err)
