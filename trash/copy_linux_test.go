@@ -27,18 +27,34 @@ func TestNSForeignTrash(t *testing.T) {
 	if err := os.Link(filepath.Join(m, "d/f"), filepath.Join(m, "d/s/hard")); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Setxattr(filepath.Join(m, "d/f"), "user.note", []byte("kept"), 0); err != nil && err != unix.ENOTSUP && err != unix.EOPNOTSUPP {
+	note := []byte("kept")
+	err := unix.Setxattr(filepath.Join(m, "d/f"), "user.note", note, 0)
+	if err != nil && err != unix.ENOTSUP {
 		t.Fatal(err)
+	}
+	noted := err == nil && unix.Setxattr(e.Home, "user.note", note, 0) == nil // both file systems have them
+	kept := func(path string) {
+		t.Helper()
+		fi, err := statAt(atFDCWD, path)
+		if err != nil || fi.atime.Nano() != old.UnixNano() || fi.mtime.Nano() != old.UnixNano() {
+			t.Errorf("times are lost: %v %v %v", fi.atime, fi.mtime, err)
+		}
+		b := make([]byte, 16)
+		if n, err := unix.Getxattr(path, "user.note", b); noted && (err != nil || string(b[:n]) != string(note)) {
+			t.Errorf("the attribute is lost: %v", err)
+		}
 	}
 	hole, _ := os.Create(filepath.Join(m, "d/sparse"))
 	hole.WriteAt([]byte("end"), 64<<20)
 	hole.Close()
 	before := tree(t, filepath.Join(m, "d"))
+	os.Chtimes(filepath.Join(m, "d/f"), old, old) // it was read
 	r := Put(e, Config{}, "rm", []string{"-rv", "m/d"}, "")
 	out, errs := said()
 	if r.Code != 0 || len(r.Moved) != 1 || !under(r.Moved[0].Trash, trashDir(e)) || there(filepath.Join(m, "d")) {
 		t.Fatalf("%+v %s", r, errs)
 	}
+	kept(filepath.Join(r.Moved[0].Trash, "f"))
 	if !strings.Contains(errs, "belongs to user 65534, not to 0") || !strings.HasSuffix(out, "removed directory 'm/d'\n") {
 		t.Errorf("%q %q", out, errs)
 	}
@@ -55,11 +71,13 @@ func TestNSForeignTrash(t *testing.T) {
 		t.Errorf("the hole was filled: %d blocks", st.Blocks)
 	}
 	// And back, over the same border.
+	os.Chtimes(filepath.Join(r.Moved[0].Trash, "f"), old, old)
 	items := mine(t, e)
 	o := Restore(e, items, RestoreOptions{})
 	if o[0].Err != nil {
 		t.Fatal(o[0].Err)
 	}
+	kept(filepath.Join(m, "d/f"))
 	if after := tree(t, filepath.Join(m, "d")); after != before {
 		t.Errorf("before\n%safter\n%s", before, after)
 	}

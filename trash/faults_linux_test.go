@@ -53,6 +53,15 @@ func noFlag(c faulttest.Call) syscall.Errno {
 	return 0
 }
 
+// stuck is a file system that renames no directory, as overlayfs one of a lower
+// layer: what is to be deleted stays where it is.
+func stuck(c faulttest.Call) syscall.Errno {
+	if c.Nr == unix.SYS_RENAMEAT2 && strings.HasPrefix(filepath.Base(c.Paths[1]), partialPrefix) {
+		return unix.EXDEV
+	}
+	return 0
+}
+
 var aTree = []string{"d/a=1", "d/s/b=22", "d/s/l->../a", "d/e/", "d/x=3 0755"}
 
 func scenarios() []scenario {
@@ -85,6 +94,7 @@ func scenarios() []scenario {
 		{name: "restore to another file system", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "f", "d"}, job: job{Op: "restore"}, other: true},
 		{name: "purge a file", files: []string{"f=1"}, trash: []string{"f"}, job: job{Op: "purge"}},
 		{name: "purge trees", files: append([]string{"f=1", "g/h/i=2"}, aTree...), trash: []string{"-r", "d", "f", "g"}, job: job{Op: "purge"}},
+		{name: "purge a tree that stays", files: aTree, trash: []string{"-r", "d"}, job: job{Op: "purge"}, standing: stuck},
 		{name: "empty", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "d", "f"}, more: func(t *testing.T, e Env) {
 			build(t, trashDir(e), "files/orphan/x=1", "files/.partial-abc/x=1", "info/nodata.trashinfo=[Trash Info]")
 		}, job: job{Op: "empty"}},
@@ -235,6 +245,39 @@ func (st *stage) again(t *testing.T, e Env, say func(string, ...any)) {
 		}
 		if items, _ := List(e); len(items) > 0 {
 			say("a second purge left %d", len(items))
+		}
+	}
+}
+
+// TestTries: a name that is taken is tried 16 times at most, with others; other
+// errors at once end it.
+func TestTries(t *testing.T) {
+	for _, errno := range []syscall.Errno{unix.EEXIST, unix.EACCES, unix.EPERM, unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EMFILE, unix.ENAMETOOLONG} {
+		for _, nr := range []int32{unix.SYS_OPENAT, unix.SYS_RENAMEAT2} {
+			root, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := scenario{files: []string{"f=1"}, job: job{Op: faulttest.Put, Args: []string{"f"}}}.prepare(t, root, "")
+			tries := 0
+			res, err := supervise(st.job, st.roots, func(c faulttest.Call) syscall.Errno {
+				if c.Nr != nr || nr == unix.SYS_OPENAT && filepath.Ext(c.Paths[0]) != infoSuffix {
+					return 0
+				}
+				tries++
+				return errno
+			})
+			needsSupervision(t, err)
+			want := 1
+			if errno == unix.EEXIST {
+				want = maxTries
+			}
+			if tries != want || res.Code != 1 || strings.Count(res.Stderr, "\n") != 1 {
+				t.Errorf("%s: %d tries, exit %d, %s", unix.ErrnoName(errno), tries, res.Code, res.Stderr)
+			}
+			if bad := st.after(t, res); len(bad) > 0 {
+				t.Errorf("%s: %q", unix.ErrnoName(errno), bad)
+			}
 		}
 	}
 }

@@ -156,6 +156,33 @@ func TestNSSharedTrash(t *testing.T) {
 	}
 }
 
+// TestNSBothTrashes: what is in .Trash-$uid is still there when an administrator
+// has made .Trash.
+func TestNSBothTrashes(t *testing.T) {
+	e, _ := namespace(t)
+	m := filepath.Join(e.Dir, "m")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	build(t, m, "f=1", "d/g=2")
+	before := tree(t, m)
+	put(t, e, "m/f")
+	build(t, m, ".Trash/ 01777")
+	put(t, e, "-r", "m/d")
+	items := mine(t, e)
+	if len(items) != 2 || items[0].TrashDir != filepath.Join(m, ".Trash/0") || items[1].TrashDir != filepath.Join(m, ".Trash-0") {
+		t.Fatalf("%+v", items)
+	}
+	for _, o := range Restore(e, items, RestoreOptions{}) {
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+	}
+	os.RemoveAll(filepath.Join(m, ".Trash"))
+	os.RemoveAll(filepath.Join(m, ".Trash-0"))
+	if after := tree(t, m); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+}
+
 func TestNSFullTrash(t *testing.T) {
 	e, said := namespace(t)
 	mountAt(t, "tmpfs", filepath.Join(e.Home, ".local"), "tmpfs", 0, "mode=0755,size=64k")
@@ -440,7 +467,7 @@ func testChroot(t *testing.T, proc bool) {
 	e, _ := namespace(t)
 	root := e.Dir
 	mountAt(t, "tmpfs", root, "tmpfs", 0, "mode=0755")
-	build(t, root, "etc/passwd=x", "usr/bin/x", "usr/share/doc/y", "bin->usr/bin", "var/lib/z", "home/u/f", "home/u/.local/", "root/", "proc/", "tmp/ 01777", "srv/data/x")
+	build(t, root, "etc/passwd=x", "usr/bin/x", "usr/share/doc/y", "bin->usr/bin", "var/lib/z", "home/u/f", "home/u/.local/", "root/", "proc/", "tmp/ 01777", "srv/data/x", "mnt/all/")
 	if proc {
 		mountAt(t, "proc", filepath.Join(root, "proc"), "proc", 0, "")
 	}
@@ -461,6 +488,9 @@ func testChroot(t *testing.T, proc bool) {
 	if there("/" + filepath.Base(os.Args[0])) {
 		t.Fatal("not in the new root")
 	}
+	if err := unix.Mount("/", "/mnt/all", "", unix.MS_BIND, ""); err != nil {
+		t.Skip("cannot mount: ", err)
+	}
 	var errw strings.Builder
 	e = Env{Home: "/home/u", Dir: "/home/u", Stderr: &errw, UID: 0, SafeshellHome: "/home/u/.safeshell", Ancestors: func() []string { return nil }}
 	snapshot := func() string {
@@ -476,6 +506,8 @@ func testChroot(t *testing.T, proc bool) {
 		"-rf /":                    fmt.Sprintf(dangerous, "'/'"),
 		"-rf //":                   fmt.Sprintf(dangerous, "'//' (same as '/')"),
 		"-rf ///":                  fmt.Sprintf(dangerous, "'/'"),
+		"-rf /mnt/all":             fmt.Sprintf(dangerous, "'/mnt/all' (same as '/')"),
+		"-rf /mnt/all/":            fmt.Sprintf(dangerous, "'/mnt/all/' (same as '/')"),
 		"-rf ../..":                "rm: refusing to remove '.' or '..' directory: skipping '../..'\n",
 		"-rf /etc/../":             "rm: refusing to remove '.' or '..' directory: skipping '/etc/../'\n",
 		"/":                        "rm: cannot remove '/': Is a directory\n",
