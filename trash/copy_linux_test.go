@@ -182,3 +182,38 @@ func TestNSTooBigToCopy(t *testing.T) {
 		t.Error(r, errs)
 	}
 }
+
+// TestNSOverlayAsUser: what belongs to a user may have any mode, and several
+// names, in a lower layer, where each change of it makes a copy.
+func TestNSOverlayAsUser(t *testing.T) {
+	e, _ := namespace(t)
+	base := filepath.Join(filepath.Dir(e.Dir), "o")
+	mountAt(t, "tmpfs", base, "tmpfs", 0, "mode=0755")
+	build(t, base, "lower/home/", "lower/w/d/f=1", "lower/w/d/ro/g=2", "lower/w/d/s/h=3 0400", "upper/", "work/")
+	lower := filepath.Join(base, "lower/w/d")
+	if err := os.Link(filepath.Join(lower, "f"), filepath.Join(lower, "s/hard")); err != nil {
+		t.Fatal(err)
+	}
+	for p, mode := range map[string]os.FileMode{"f": 0, "ro": 0o555} {
+		if err := os.Chmod(filepath.Join(lower, p), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = filepath.Walk(base, func(p string, _ os.FileInfo, _ error) error { return os.Lchown(p, nobody, nobody) })
+	for p := base; p != os.TempDir() && p != "/"; p = filepath.Dir(p) {
+		_ = os.Chmod(p, 0o755)
+	}
+	o := filepath.Join(base, "mnt")
+	mountAt(t, "overlay", o, "overlay", 0, "redirect_dir=off,lowerdir="+base+"/lower,upperdir="+base+"/upper,workdir="+base+"/work")
+	e.Dir, e.Home = filepath.Join(o, "w"), filepath.Join(o, "home")
+	before := tree(t, filepath.Join(e.Dir, "d"))
+	if out, err := inChild(t, putRequest{Home: e.Home, Dir: e.Dir, Args: []string{"-r", "d"}, As: nobody}); err != nil || out != "" {
+		t.Fatal(err, out)
+	}
+	data := filepath.Join(trashDir(e), "files/d")
+	a, err1 := os.Stat(filepath.Join(data, "f"))
+	b, err2 := os.Stat(filepath.Join(data, "s/hard"))
+	if after := tree(t, data); after != before || there(filepath.Join(e.Dir, "d")) || err1 != nil || err2 != nil || !os.SameFile(a, b) {
+		t.Errorf("before\n%safter\n%s%v %v", before, after, err1, err2)
+	}
+}

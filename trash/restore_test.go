@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -91,25 +90,6 @@ func TestRestoreParents(t *testing.T) {
 		if fi, err := os.Lstat(filepath.Join(e.Dir, p)); err != nil || fi.Mode()&^os.ModeDir != want {
 			t.Errorf("%s: %v %v", p, fi, err)
 		}
-	}
-}
-
-// TestRestoreParentsUnknown: what another program trashed does not say how they
-// were.
-func TestRestoreParentsUnknown(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0o027))
-	e, _, _ := scratchEnv(t)
-	build(t, trashDir(e), "files/f=1", "info/f.trashinfo=[Trash Info]\nPath="+e.Dir+"/p/q/f\n")
-	if _, errs := restoreAll(t, e, Selection{All: true}, RestoreOptions{Parents: true}); len(errs) != 0 {
-		t.Error(errs)
-	}
-	for _, p := range []string{"p", "p/q"} {
-		if fi, err := os.Stat(filepath.Join(e.Dir, p)); err != nil || fi.Mode().Perm() != 0o750 {
-			t.Error(p, fi, err)
-		}
-	}
-	if !there(filepath.Join(e.Dir, "p/q/f")) {
-		t.Error("not restored")
 	}
 }
 
