@@ -80,7 +80,10 @@ func writePrivate(path string, data []byte) (err error) {
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return spool.SyncDir(filepath.Dir(path))
 }
 
 // makePrivateDir makes a directory (0700) and its parents, and refuses one that

@@ -192,10 +192,12 @@ func (g *Grants) write(name string, data []byte) (err error) {
 	if err := os.Rename(f.Name(), filepath.Join(g.dir, name)); err != nil {
 		return err
 	}
-	return syncDir(g.dir)
+	return SyncDir(g.dir)
 }
 
-func syncDir(dir string) error {
+// SyncDir brings the names in a directory to disk, where its file system can: the
+// last step of a file that is replaced for good.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -307,7 +309,7 @@ func (g *Grants) Revoke(id string) error {
 		if err := os.Remove(filepath.Join(g.dir, found[0])); err != nil {
 			return err
 		}
-		return syncDir(g.dir)
+		return SyncDir(g.dir)
 	case 0:
 		var pe *fs.PathError
 		if len(list) == 0 && errors.As(err, &pe) {
