@@ -50,6 +50,19 @@ var trashFaultsRow = row{
 	},
 }
 
+var trashMountsRow = row{
+	name: "trash-mounts",
+	what: "the same with the trash or the files on overlayfs, of a container's image and not, and on bind mounts",
+	run: func(r *run) error {
+		if os.Geteuid() != 0 {
+			r.note("not tried: needs root to mount")
+			return nil
+		}
+		return r.goTest(`(?m)^faults: (.*?) +\d+ calls, +(\d+) points tried`, "_test.go", nil,
+			"./trash", "-run", "^TestFaultsMounted$", "-trash.full", fmt.Sprint("-trash.seed=", r.seed))
+	},
+}
+
 var trashLoadRow = row{
 	name: "trash-load",
 	what: "one name put by many at once; a huge tree put, restored and purged",

@@ -23,7 +23,7 @@ type row struct {
 
 // rows are all there are, each in a file of its own.
 func rows() []row {
-	return []row{approvalRow, spoolGoneRow, protocolRow, killPointsRow, crowdRow, rateRow, waitingRow, trashFaultsRow, trashProgramRow, trashLoadRow}
+	return []row{approvalRow, spoolGoneRow, protocolRow, killPointsRow, crowdRow, rateRow, waitingRow, trashFaultsRow, trashMountsRow, trashProgramRow, trashLoadRow}
 }
 
 // run is one row while it runs: what it is given and what it counts.

@@ -309,6 +309,14 @@ func TestWithoutFileEvents(t *testing.T) {
 			}
 			return w, err
 		},
+		"overflow": func() (*fsnotify.Watcher, error) { // events are lost, and the kernel says so
+			w, err := fsnotify.NewWatcher()
+			if err == nil {
+				w.Events, w.Errors = make(chan fsnotify.Event), make(chan error, 1)
+				w.Errors <- fsnotify.ErrEventOverflow
+			}
+			return w, err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSpool(t)

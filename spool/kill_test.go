@@ -2,12 +2,15 @@ package spool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -173,4 +176,65 @@ func TestLateMonitorKilledAtEachCall(t *testing.T) {
 		return lived
 	})
 	empty(t, s)
+}
+
+// keeperRole keeps an answer for always and writes one to the journal.
+func keeperRole() int {
+	g, err := OpenGrants(filepath.Join(os.Getenv("SPOOL_TEST_DIR"), "grants"))
+	if err == nil {
+		err = g.Add(NewGrant("r", grantKey, Decision{Choice: Always}, "x"))
+	}
+	if err == nil {
+		err = OpenJournal(filepath.Join(os.Getenv("SPOOL_TEST_DIR"), "journal.jsonl")).Append(Entry{Kind: KindAnswer})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// What must outlive a power cut is on disk, in order: a lasting answer before its
+// name and the name after it, an answer's line in the journal. Requests and
+// decisions need not be.
+func TestWhatIsSynced(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("needs strace")
+	}
+	synced := func(role string, env ...string) string {
+		t.Helper()
+		dir := t.TempDir()
+		out := filepath.Join(dir, "calls")
+		cmd := exec.Command(strace, "-f", "-qq", "-y", "-o", out, "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", os.Args[0])
+		cmd.Env = append([]string{roleVar + "=" + role, "SPOOL_TEST_DIR=" + dir}, env...)
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("strace cannot be used: %v %s", err, said)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls []string
+		for _, m := range regexp.MustCompile(`(?m)^\d+ +(f\w*sync\(\d+<[^>]*/([^/>]+)>|rename)`).FindAllStringSubmatch(string(b), -1) {
+			calls = append(calls, cmp.Or(regexp.MustCompile(`\.new-\d+`).ReplaceAllString(m[2], "new"), m[1]))
+		}
+		return strings.Join(calls, " ")
+	}
+	if got := synced("keeper"); got != "new rename grants journal.jsonl" {
+		t.Errorf("synced: %s", got)
+	}
+	s := newSpool(t)
+	m := watched(t, s)
+	go func() {
+		for range m.Changes() {
+			all, _ := s.Pending()
+			for _, p := range all {
+				_, _ = s.Answer(p.ID, Once, "", ByMonitor)
+			}
+		}
+	}()
+	if got := synced("requester", "SPOOL_TEST_DIR="+s.Dir(), "SPOOL_TEST_MARKER="+filepath.Join(t.TempDir(), "m")); got == "" || strings.Trim(strings.ReplaceAll(got, "rename", ""), " ") != "" {
+		t.Errorf("synced by a requester: %s", got)
+	}
 }

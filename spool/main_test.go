@@ -21,6 +21,7 @@ var roles = map[string]func() int{
 	"hog":             hogRole,
 	"stranger":        strangerRole,
 	"starved":         starvedRole,
+	"keeper":          keeperRole,
 	"journal-writer":  journalWriter,
 	"chaos-requester": chaosRequester,
 	"chaos-monitor":   chaosMonitor,

@@ -160,7 +160,11 @@ func (p *putter) refuses(t *target) string {
 	case under(pl.trash, t.real):
 		return "the trash is in it"
 	}
-	for _, m := range p.mounts() {
+	ms := p.mounts()
+	if no := hardErr(p.mountsErr); p.mountsErr != nil && no != unix.EACCES && no != unix.EPERM { // those do not pass by themselves
+		return "it cannot be told whether a filesystem is mounted in it (" + errText(p.mountsErr) + "); try again"
+	}
+	for _, m := range ms {
 		if under(m.point, t.real) {
 			if p.o.oneFS && p.otherDevice(m.point, t.fi.dev) {
 				t.skip = append(t.skip, m.point)
@@ -201,7 +205,10 @@ func (p *putter) trashOf(path string) string {
 func (p *putter) mounts() []mount {
 	if !p.mountsRead {
 		p.mountsRead = true
-		p.mountList, _ = readMounts(p.e.mountInfo())
+		p.mountList, p.mountsErr = readMounts(p.e.mountInfo())
+		if no := hardErr(p.mountsErr); no == unix.ENOENT || no == unix.ENOTDIR {
+			p.mountsErr = nil // there is no such table (chroot)
+		}
 	}
 	return p.mountList
 }

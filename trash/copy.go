@@ -115,7 +115,7 @@ func (c *copier) tree(srcdir int, name string, dstdir int, dname, rel, show stri
 	if err != nil {
 		return c.err(show, "copy", err)
 	}
-	id := devIno{fi.dev, fi.ino}
+	was, id := fi, devIno{fi.dev, fi.ino}
 	if first, ok := c.linked[id]; ok && !fi.isDir() {
 		if err := unix.Linkat(c.top, first, dstdir, dname, 0); err == nil {
 			return nil
@@ -140,10 +140,11 @@ func (c *copier) tree(srcdir int, name string, dstdir int, dname, rel, show stri
 		}
 		return c.err(show, "copy", err)
 	}
-	if fi.nlink > 1 {
+	if was.nlink > 1 {
 		c.linked[id] = rel
 	}
-	c.seen[id] = stampOf(fi)
+	c.seen[id] = stampOf(was)
+	c.seen[devIno{fi.dev, fi.ino}] = stampOf(fi)
 	return nil
 }
 
@@ -228,7 +229,7 @@ func (c *copier) file(srcdir int, name string, dstdir int, dname string, fi *fin
 	if err != nil {
 		return err
 	}
-	if !before.same(*fi) {
+	if !before.same(*fi) && !c.apart(srcdir, name, before, *fi) {
 		return errChanged
 	}
 	fd, err := openAt(dstdir, dname, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
@@ -261,6 +262,15 @@ func (c *copier) file(srcdir int, name string, dstdir int, dname string, fi *fin
 	}
 	*fi = after
 	return nil
+}
+
+// apart: opening the file, for which its mode was changed, gave it a number of
+// its own. So does overlayfs with a file of a lower layer that has several names;
+// the others keep the old one.
+func (c *copier) apart(srcdir int, name string, open, was finfo) bool {
+	now, err := lstatAt(srcdir, name)
+	return err == nil && now.same(open) && int(was.uid) == c.uid && was.nlink > 1 && was.mode&0o400 == 0 &&
+		now.mode == was.mode && now.uid == was.uid && now.size == was.size && now.mtime == was.mtime
 }
 
 // openFile opens the source to read, also an own file whose mode forbids it.

@@ -27,18 +27,34 @@ func TestNSForeignTrash(t *testing.T) {
 	if err := os.Link(filepath.Join(m, "d/f"), filepath.Join(m, "d/s/hard")); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Setxattr(filepath.Join(m, "d/f"), "user.note", []byte("kept"), 0); err != nil && err != unix.ENOTSUP && err != unix.EOPNOTSUPP {
+	note := []byte("kept")
+	err := unix.Setxattr(filepath.Join(m, "d/f"), "user.note", note, 0)
+	if err != nil && err != unix.ENOTSUP {
 		t.Fatal(err)
+	}
+	noted := err == nil && unix.Setxattr(e.Home, "user.note", note, 0) == nil // both file systems have them
+	kept := func(path string) {
+		t.Helper()
+		fi, err := statAt(atFDCWD, path)
+		if err != nil || fi.atime.Nano() != old.UnixNano() || fi.mtime.Nano() != old.UnixNano() {
+			t.Errorf("times are lost: %v %v %v", fi.atime, fi.mtime, err)
+		}
+		b := make([]byte, 16)
+		if n, err := unix.Getxattr(path, "user.note", b); noted && (err != nil || string(b[:n]) != string(note)) {
+			t.Errorf("the attribute is lost: %v", err)
+		}
 	}
 	hole, _ := os.Create(filepath.Join(m, "d/sparse"))
 	hole.WriteAt([]byte("end"), 64<<20)
 	hole.Close()
 	before := tree(t, filepath.Join(m, "d"))
+	os.Chtimes(filepath.Join(m, "d/f"), old, old) // it was read
 	r := Put(e, Config{}, "rm", []string{"-rv", "m/d"}, "")
 	out, errs := said()
 	if r.Code != 0 || len(r.Moved) != 1 || !under(r.Moved[0].Trash, trashDir(e)) || there(filepath.Join(m, "d")) {
 		t.Fatalf("%+v %s", r, errs)
 	}
+	kept(filepath.Join(r.Moved[0].Trash, "f"))
 	if !strings.Contains(errs, "belongs to user 65534, not to 0") || !strings.HasSuffix(out, "removed directory 'm/d'\n") {
 		t.Errorf("%q %q", out, errs)
 	}
@@ -55,11 +71,13 @@ func TestNSForeignTrash(t *testing.T) {
 		t.Errorf("the hole was filled: %d blocks", st.Blocks)
 	}
 	// And back, over the same border.
+	os.Chtimes(filepath.Join(r.Moved[0].Trash, "f"), old, old)
 	items := mine(t, e)
 	o := Restore(e, items, RestoreOptions{})
 	if o[0].Err != nil {
 		t.Fatal(o[0].Err)
 	}
+	kept(filepath.Join(m, "d/f"))
 	if after := tree(t, filepath.Join(m, "d")); after != before {
 		t.Errorf("before\n%safter\n%s", before, after)
 	}
@@ -162,5 +180,40 @@ func TestNSTooBigToCopy(t *testing.T) {
 	r := Put(e, Config{MaxBytes: 1 << 19}, "rm", []string{"m/big"}, "")
 	if _, errs := said(); r.Code != 1 || !strings.Contains(errs, "too big to be copied") || !there(filepath.Join(m, "big")) {
 		t.Error(r, errs)
+	}
+}
+
+// TestNSOverlayAsUser: what belongs to a user may have any mode, and several
+// names, in a lower layer, where each change of it makes a copy.
+func TestNSOverlayAsUser(t *testing.T) {
+	e, _ := namespace(t)
+	base := filepath.Join(filepath.Dir(e.Dir), "o")
+	mountAt(t, "tmpfs", base, "tmpfs", 0, "mode=0755")
+	build(t, base, "lower/home/", "lower/w/d/f=1", "lower/w/d/ro/g=2", "lower/w/d/s/h=3 0400", "upper/", "work/")
+	lower := filepath.Join(base, "lower/w/d")
+	if err := os.Link(filepath.Join(lower, "f"), filepath.Join(lower, "s/hard")); err != nil {
+		t.Fatal(err)
+	}
+	for p, mode := range map[string]os.FileMode{"f": 0, "ro": 0o555} {
+		if err := os.Chmod(filepath.Join(lower, p), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = filepath.Walk(base, func(p string, _ os.FileInfo, _ error) error { return os.Lchown(p, nobody, nobody) })
+	for p := base; p != os.TempDir() && p != "/"; p = filepath.Dir(p) {
+		_ = os.Chmod(p, 0o755)
+	}
+	o := filepath.Join(base, "mnt")
+	mountAt(t, "overlay", o, "overlay", 0, "redirect_dir=off,lowerdir="+base+"/lower,upperdir="+base+"/upper,workdir="+base+"/work")
+	e.Dir, e.Home = filepath.Join(o, "w"), filepath.Join(o, "home")
+	before := tree(t, filepath.Join(e.Dir, "d"))
+	if out, err := inChild(t, putRequest{Home: e.Home, Dir: e.Dir, Args: []string{"-r", "d"}, As: nobody}); err != nil || out != "" {
+		t.Fatal(err, out)
+	}
+	data := filepath.Join(trashDir(e), "files/d")
+	a, err1 := os.Stat(filepath.Join(data, "f"))
+	b, err2 := os.Stat(filepath.Join(data, "s/hard"))
+	if after := tree(t, data); after != before || there(filepath.Join(e.Dir, "d")) || err1 != nil || err2 != nil || !os.SameFile(a, b) {
+		t.Errorf("before\n%safter\n%s%v %v", before, after, err1, err2)
 	}
 }

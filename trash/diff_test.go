@@ -35,7 +35,7 @@ var names = []string{"a", "b", "it's", "x y", "d/1", "d/2", "d/s/3", "e/", "l->d
 // root directory and links with a slash behind them have tests of their own.
 var diffCases = []diffCase{
 	// operands
-	{args: ""}, {args: "-r"}, {args: "-v"}, {args: "--"}, {args: "-f"}, {args: "-f --"},
+	{args: ""}, {args: "-r"}, {args: "-v"}, {args: "--"}, {args: "-f"}, {args: "-f --"}, {args: "-fr"}, {args: "-rf"}, // automake tries these
 	{args: "nope"}, {args: "''"}, {args: "-f nope"}, {args: "-f ''"},
 	{args: "-f a/ a/sub dang/ loop/"}, {args: "a/ a/sub dang/ loop/"}, {args: "a/"}, {args: "a/sub"},
 	{args: "a/ b"}, {args: "-f loop/x"}, {args: "loop/x"}, {args: "loop/x b"},

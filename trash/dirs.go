@@ -176,7 +176,8 @@ func (e Env) stores() (ss []*store, errs []error) {
 			continue
 		}
 		if fi, err := lstatAt(atFDCWD, shared); err == nil {
-			s, err := openStore(filepath.Join(shared, id), m.point, e.UID, false, loose)
+			path := filepath.Join(shared, id)
+			s, err := openStore(path, m.point, e.UID, false, loose)
 			switch {
 			case err == nil && e.Only == own:
 				s.close()
@@ -185,7 +186,7 @@ func (e Env) stores() (ss []*store, errs []error) {
 			case err == nil:
 				s.close()
 				errs = append(errs, &distrust{shared, "it is not a directory with the sticky bit", ""})
-			case !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.EACCES):
+			case isThere(path, err):
 				errs = append(errs, err)
 			}
 		}
@@ -195,7 +196,7 @@ func (e Env) stores() (ss []*store, errs []error) {
 			s.close()
 		case err == nil:
 			add(s)
-		case !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.EACCES):
+		case isThere(own, err):
 			errs = append(errs, err)
 		}
 	}
@@ -213,6 +214,16 @@ func (e Env) stores() (ss []*store, errs []error) {
 		}
 	}
 	return ss, errs
+}
+
+// isThere: the trash that could not be opened may have something in it, and does
+// not just lie on a mount that is none of the user's business.
+func isThere(path string, err error) bool {
+	if errors.Is(err, unix.EACCES) {
+		_, lerr := lstatAt(atFDCWD, path)
+		return lerr == nil
+	}
+	return !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR)
 }
 
 // CheckOnly reports why Env.Only is no trash directory that could be looked at.

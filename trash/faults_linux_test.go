@@ -33,6 +33,7 @@ type scenario struct {
 	standing faulttest.Verdict
 	noFlag   bool
 	other    bool // the work directory is on another file system than the home
+	on       layout
 	moved    func(path string) string
 }
 
@@ -48,6 +49,15 @@ func across(c faulttest.Call) syscall.Errno {
 func noFlag(c faulttest.Call) syscall.Errno {
 	if c.Nr == unix.SYS_RENAMEAT2 && c.Args[4] != 0 {
 		return unix.EINVAL
+	}
+	return 0
+}
+
+// stuck is a file system that renames no directory, as overlayfs one of a lower
+// layer: what is to be deleted stays where it is.
+func stuck(c faulttest.Call) syscall.Errno {
+	if c.Nr == unix.SYS_RENAMEAT2 && strings.HasPrefix(filepath.Base(c.Paths[1]), partialPrefix) {
+		return unix.EXDEV
 	}
 	return 0
 }
@@ -84,6 +94,7 @@ func scenarios() []scenario {
 		{name: "restore to another file system", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "f", "d"}, job: job{Op: "restore"}, other: true},
 		{name: "purge a file", files: []string{"f=1"}, trash: []string{"f"}, job: job{Op: "purge"}},
 		{name: "purge trees", files: append([]string{"f=1", "g/h/i=2"}, aTree...), trash: []string{"-r", "d", "f", "g"}, job: job{Op: "purge"}},
+		{name: "purge a tree that stays", files: aTree, trash: []string{"-r", "d"}, job: job{Op: "purge"}, standing: stuck},
 		{name: "empty", files: append([]string{"f=1"}, aTree...), trash: []string{"-r", "d", "f"}, more: func(t *testing.T, e Env) {
 			build(t, trashDir(e), "files/orphan/x=1", "files/.partial-abc/x=1", "info/nodata.trashinfo=[Trash Info]")
 		}, job: job{Op: "empty"}},
@@ -97,36 +108,26 @@ type stage struct {
 	root  string
 	roots []string
 	e     Env
+	mnt   mounted
 }
 
 func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
 	t.Helper()
 	e, _, _ := envIn(t, root)
 	st := &stage{scenario: sc, root: root, roots: []string{root}, e: e}
-	mounts := ""
-	topDir := func(dir, fstype string) {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		fi, err := statAt(atFDCWD, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mounts += fmt.Sprintf("%d 1 8:1 / %s rw - %s x rw\n", fi.mnt, dir, fstype)
-	}
-	topDir(root, "ext4") // where a put turns to when the home trash fails
-	if sc.other {
-		topDir(elsewhere, "cifs") // which has no trash of its own
+	switch {
+	case sc.on.fstype != "":
+		st.mount(t)
+	case sc.other:
 		st.roots = append(st.roots, elsewhere)
 		st.e.Dir = filepath.Join(elsewhere, "w")
-		if err := os.MkdirAll(st.e.Dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		build(t, st.e.Dir, sc.files...)
+		st.topDirs(t, root, "ext4", elsewhere, noTrash)
+	default:
+		build(t, e.Dir, sc.files...)
+		st.topDirs(t, root, "ext4") // where a put turns to when the home trash fails
 	}
-	st.e.MountInfo = filepath.Join(root, "mountinfo")
-	write(t, st.e.MountInfo, mounts)
 	e = st.e
-	build(t, e.Dir, sc.files...)
 	st.Tree = faulttest.Tree{Op: sc.job.Op, Dir: e.Dir, Was: faulttest.Picture(e.Dir, e.Dir), Moved: sc.moved, NoFlag: sc.noFlag}
 	if sc.trash != nil {
 		put(t, e, sc.trash...)
@@ -148,8 +149,39 @@ func (sc scenario) prepare(t *testing.T, root, elsewhere string) *stage {
 	if b, err := os.ReadFile(filepath.Join(e.Dir, "f")); err == nil && string(b) == "newer" {
 		st.Newer = filepath.Join(e.Dir, "f")
 	}
+	if sc.on.image {
+		st.commit(t)
+	}
 	st.job.Home, st.job.Dir, st.job.MountInfo = e.Home, e.Dir, e.MountInfo
 	return st
+}
+
+// noTrash is a file system that has no trash of its own.
+const noTrash = "cifs"
+
+// topDirs writes what the run takes for the table of mounts: pairs of a
+// directory and the type of its file system.
+func (st *stage) topDirs(t *testing.T, pairs ...string) {
+	t.Helper()
+	mounts := ""
+	for pair := range slices.Chunk(pairs, 2) {
+		fi, err := statAt(atFDCWD, pair[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		mounts += fmt.Sprintf("%d 1 8:1 / %s rw - %s x rw\n", fi.mnt, pair[0], pair[1])
+	}
+	st.e.MountInfo = filepath.Join(st.root, "mountinfo")
+	write(t, st.e.MountInfo, mounts)
+}
+
+// clean removes all that the stage has made.
+func (st *stage) clean() {
+	st.mnt.unmount()
+	for _, r := range st.roots {
+		unlockTree(r)
+		os.RemoveAll(r)
+	}
 }
 
 // after checks what an ended run has left.
@@ -164,7 +196,8 @@ func (st *stage) after(t *testing.T, res faulttest.Result) (bad []string) {
 		say("sweep: %v", err)
 	}
 	st.Whole(st.items(say), faulttest.Result{Killed: true}, say)
-	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, ".Trash-"+fmt.Sprint(st.e.UID))} {
+	own := ".Trash-" + fmt.Sprint(st.e.UID)
+	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, own), filepath.Join(st.root, mountDir, own)} {
 		faulttest.Litter(dir, []string{lockName, sizesName, ".gitignore"}, say)
 	}
 	faulttest.LeftBeside(st.e.Dir, say)
@@ -216,6 +249,39 @@ func (st *stage) again(t *testing.T, e Env, say func(string, ...any)) {
 	}
 }
 
+// TestTries: a name that is taken is tried 16 times at most, with others; other
+// errors at once end it.
+func TestTries(t *testing.T) {
+	for _, errno := range []syscall.Errno{unix.EEXIST, unix.EACCES, unix.EPERM, unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EMFILE, unix.ENAMETOOLONG} {
+		for _, nr := range []int32{unix.SYS_OPENAT, unix.SYS_RENAMEAT2} {
+			root, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := scenario{files: []string{"f=1"}, job: job{Op: faulttest.Put, Args: []string{"f"}}}.prepare(t, root, "")
+			tries := 0
+			res, err := supervise(st.job, st.roots, func(c faulttest.Call) syscall.Errno {
+				if c.Nr != nr || nr == unix.SYS_OPENAT && filepath.Ext(c.Paths[0]) != infoSuffix {
+					return 0
+				}
+				tries++
+				return errno
+			})
+			needsSupervision(t, err)
+			want := 1
+			if errno == unix.EEXIST {
+				want = maxTries
+			}
+			if tries != want || res.Code != 1 || strings.Count(res.Stderr, "\n") != 1 {
+				t.Errorf("%s: %d tries, exit %d, %s", unix.ErrnoName(errno), tries, res.Code, res.Stderr)
+			}
+			if bad := st.after(t, res); len(bad) > 0 {
+				t.Errorf("%s: %q", unix.ErrnoName(errno), bad)
+			}
+		}
+	}
+}
+
 // TestFaults kills each operation before each of its system calls, and fails
 // each with each error: everything is in its place or can be restored, whole.
 //
@@ -232,12 +298,14 @@ func TestFaults(t *testing.T) {
 			if *full { // a sample is drawn from one source, in order
 				t.Parallel()
 			}
-			runFaults(t, sc, base, rnd)
+			runFaults(t, sc, base, rnd, faults, 6)
 		})
 	}
 }
 
-func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
+// runFaults hits each call of sc once with each fault; in a sample most kill it
+// and as many fail.
+func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand, faults []syscall.Errno, most int) {
 	elsewhere := ""
 	if sc.other {
 		dir, err := os.MkdirTemp("/dev/shm", "trash-faults")
@@ -255,7 +323,7 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 	n := 0
 	run := func(decide func(c faulttest.Call) syscall.Errno) (*stage, faulttest.Result) {
 		n++
-		root := filepath.Join(base, strings.ReplaceAll(sc.name, " ", "-")+fmt.Sprint(n))
+		root := filepath.Join(base, strings.NewReplacer(" ", "-", ",", "").Replace(sc.name)+fmt.Sprint(n))
 		there := filepath.Join(elsewhere, fmt.Sprint(n))
 		st := sc.prepare(t, root, there)
 		res, err := supervise(st.job, st.roots, func(c faulttest.Call) syscall.Errno {
@@ -270,18 +338,12 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 		needsSupervision(t, err)
 		return st, res
 	}
-	clean := func(st *stage) {
-		for _, r := range st.roots {
-			unlockTree(r)
-			os.RemoveAll(r)
-		}
-	}
 	var calls []faulttest.Call
 	st, res := run(func(c faulttest.Call) syscall.Errno { calls = append(calls, c); return 0 })
 	if bad := st.after(t, res); len(bad) > 0 || res.Code != 0 {
 		t.Fatalf("without a fault: %d, %s%q", res.Code, res.Stderr, bad)
 	}
-	clean(st)
+	st.clean()
 	type point struct {
 		n     int
 		fault syscall.Errno
@@ -302,7 +364,7 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 				n = &kills
 			}
 			*n++
-			return *n > 6
+			return *n > most
 		})
 	}
 	tried, violations := 0, 0
@@ -327,9 +389,9 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand) {
 				t.Errorf("%s, %s: exit %d\n%s\t%s", at, fault, res.Code, res.Stderr, strings.Join(bad, "\n\t"))
 			}
 		}
-		clean(st)
+		st.clean()
 	}
-	fmt.Printf("faults: %-32s %4d calls, %5d points tried, %d violations\n", sc.name, len(calls), tried, violations)
+	fmt.Printf("faults: %-48s %4d calls, %5d points tried, %d violations\n", sc.name, len(calls), tried, violations)
 	if violations > 15 {
 		for _, k := range slices.Sorted(maps.Keys(seen)) {
 			t.Logf("%d x %s", seen[k], k)

@@ -3,6 +3,7 @@ package trash
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -107,5 +108,27 @@ func TestHostileTrash(t *testing.T) {
 	}
 	if items, _ := List(e); len(items) != 0 {
 		t.Errorf("%+v", items)
+	}
+}
+
+// TestPermissionClosedTopTrash: a trash of one's own that cannot be looked into is
+// told of; what lies in somebody else's mount is not.
+func TestPermissionClosedTopTrash(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("needs a user whom permissions bind; TestAsUser runs it")
+	}
+	e, _, _ := scratchEnv(t)
+	own := ".Trash-" + strconv.Itoa(e.UID)
+	build(t, e.Dir, own+"/files/f", own+"/info/f.trashinfo=[Trash Info]\nPath=f\n", own+"/files/ 0700", own+"/info/ 0700", own+"/ 0000")
+	e.MountInfo = filepath.Join(e.Home, "mountinfo")
+	write(t, e.MountInfo, "7 1 8:1 / "+e.Dir+" rw - ext4 x rw\n")
+	if items, errs := List(e); len(items) != 0 || len(errs) != 1 || !strings.Contains(errs[0].Error(), own) || !strings.Contains(errs[0].Error(), "Permission denied") {
+		t.Error(items, errs)
+	}
+	if err := os.Chmod(e.Dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	if items, errs := List(e); len(items)+len(errs) != 0 {
+		t.Error(items, errs)
 	}
 }

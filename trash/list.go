@@ -85,6 +85,7 @@ func (s *store) list() ([]Item, error) {
 		kinds[d.name] = d.kind
 	}
 	items := make([]Item, 0, len(infos))
+	going := s.doomedIDs()
 	buf := s.buffer()
 	for _, i := range infos {
 		name, ok := strings.CutSuffix(i.name, infoSuffix)
@@ -99,6 +100,9 @@ func (s *store) list() ([]Item, error) {
 		it, err := s.item(name, buf)
 		if err == unix.ENOENT {
 			continue // restored meanwhile
+		}
+		if going[it.ID] {
+			continue
 		}
 		it.IsDir = s.isDirKind(name, kind)
 		items = append(items, it)

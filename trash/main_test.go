@@ -44,6 +44,7 @@ type putRequest struct {
 	Args                 []string
 	Die                  string // step at which to be killed
 	Times                int
+	As                   int // the user to be
 }
 
 func childPut(req string) {
@@ -73,6 +74,9 @@ func inChild(t testing.TB, r putRequest) (string, error) {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+string(b))
+	if r.As != 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.As), Gid: uint32(r.As)}}
+	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

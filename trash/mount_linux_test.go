@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +23,7 @@ func TestInNamespace(t *testing.T) {
 		t.Skip("needs root to mount")
 	}
 	for _, tests := range []string{"^TestNS", "^TestChrootWithProc$", "^TestChrootWithoutProc$"} {
-		dir := t.TempDir()
+		dir := userDir(t)
 		out, err := reexec(t, dir, tests, nsEnv+"=1", &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS})
 		if strings.Contains(out, "SKIP") {
 			t.Log(out)
@@ -37,7 +38,7 @@ func TestInNamespace(t *testing.T) {
 func namespace(t *testing.T) (Env, func() (out, errw string)) {
 	t.Helper()
 	if os.Getenv(nsEnv) == "" {
-		t.Skip("needs a mount namespace of its own; TestInNamespace runs it")
+		t.Skip("needs a mount namespace of its own; TestInNamespace and TestFaultsMounted run it in one")
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		t.Skip("cannot make mounts private: ", err)
@@ -153,6 +154,33 @@ func TestNSSharedTrash(t *testing.T) {
 				t.Errorf("%+v", items)
 			}
 		})
+	}
+}
+
+// TestNSBothTrashes: what is in .Trash-$uid is still there when an administrator
+// has made .Trash.
+func TestNSBothTrashes(t *testing.T) {
+	e, _ := namespace(t)
+	m := filepath.Join(e.Dir, "m")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	build(t, m, "f=1", "d/g=2")
+	before := tree(t, m)
+	put(t, e, "m/f")
+	build(t, m, ".Trash/ 01777")
+	put(t, e, "-r", "m/d")
+	items := mine(t, e)
+	if len(items) != 2 || items[0].TrashDir != filepath.Join(m, ".Trash/0") || items[1].TrashDir != filepath.Join(m, ".Trash-0") {
+		t.Fatalf("%+v", items)
+	}
+	for _, o := range Restore(e, items, RestoreOptions{}) {
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+	}
+	os.RemoveAll(filepath.Join(m, ".Trash"))
+	os.RemoveAll(filepath.Join(m, ".Trash-0"))
+	if after := tree(t, m); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
 	}
 }
 
@@ -329,6 +357,25 @@ func TestNSOverlay(t *testing.T) {
 	}
 }
 
+// TestMountsUnknown: where the table of mounts cannot be read, no directory that
+// may have a mount in it goes, and no trash is made where no list would look.
+func TestMountsUnknown(t *testing.T) {
+	e, _, errw := scratchEnv(t)
+	build(t, e.Dir, "d/x", "f")
+	e.MountInfo = e.Dir // reading it is an error
+	if r := Put(e, Config{}, "rm", []string{"-rf", "d", "f"}, ""); r.Code != 1 || len(r.Moved) != 1 || !there(filepath.Join(e.Dir, "d/x")) {
+		t.Errorf("%+v", r)
+	}
+	if want := "rm: refusing to remove 'd': it cannot be told whether a filesystem is mounted in it (Is a directory); try again\n"; errw.String() != want {
+		t.Errorf("%q", errw.String())
+	}
+	p := newPutter(e, "rm")
+	defer p.close()
+	if s, err := p.openTop(finfo{mnt: 1 << 60}, e.Dir); err == nil || there(filepath.Join(e.Dir, ".Trash-"+strconv.Itoa(e.UID))) {
+		t.Error(s, err)
+	}
+}
+
 // TestNSPurgeStaysOnItsFilesystem: what is mounted in the trash is not deleted.
 func TestNSPurgeStaysOnItsFilesystem(t *testing.T) {
 	e, _ := namespace(t)
@@ -428,95 +475,5 @@ func TestNSPseudoFilesystems(t *testing.T) {
 	mountAt(t, "proc", m, "proc", 0, "")
 	if r := Put(e, Config{}, "rm", []string{"proc/version"}, "/bin/false"); !r.ExecReal {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestChrootWithProc(t *testing.T)    { testChroot(t, true) }
-func TestChrootWithoutProc(t *testing.T) { testChroot(t, false) }
-
-// testChroot is for the commands that nobody may try where it matters: this
-// process's root directory is a temporary one from here on.
-func testChroot(t *testing.T, proc bool) {
-	e, _ := namespace(t)
-	root := e.Dir
-	mountAt(t, "tmpfs", root, "tmpfs", 0, "mode=0755")
-	build(t, root, "etc/passwd=x", "usr/bin/x", "usr/share/doc/y", "bin->usr/bin", "var/lib/z", "home/u/f", "home/u/.local/", "root/", "proc/", "tmp/ 01777", "srv/data/x")
-	if proc {
-		mountAt(t, "proc", filepath.Join(root, "proc"), "proc", 0, "")
-	}
-	if err := unix.Chroot(root); err != nil {
-		t.Skip("cannot chroot: ", err)
-	}
-	//nolint:usetesting // there is no way back from the new root
-	if err := os.Chdir("/"); err != nil {
-		t.Fatal(err)
-	}
-	if testing.CoverMode() != "" {
-		for _, dir := range []string{os.TempDir(), os.Getenv("SAFESHELL_COVERDIR")} { // coverage is written at the end, from in here
-			if err := os.MkdirAll(dir, 0o755); err != nil && dir != "" {
-				t.Fatal(err)
-			}
-		}
-	}
-	if there("/" + filepath.Base(os.Args[0])) {
-		t.Fatal("not in the new root")
-	}
-	var errw strings.Builder
-	e = Env{Home: "/home/u", Dir: "/home/u", Stderr: &errw, UID: 0, SafeshellHome: "/home/u/.safeshell", Ancestors: func() []string { return nil }}
-	snapshot := func() string {
-		s := ""
-		for _, d := range []string{"/etc", "/usr", "/bin", "/var", "/home", "/root", "/srv"} {
-			s += tree(t, d)
-		}
-		return s
-	}
-	before := snapshot()
-	const dangerous = "rm: it is dangerous to operate recursively on %s\nrm: use --no-preserve-root to override this failsafe\n"
-	for args, want := range map[string]string{
-		"-rf /":                    fmt.Sprintf(dangerous, "'/'"),
-		"-rf //":                   fmt.Sprintf(dangerous, "'//' (same as '/')"),
-		"-rf ///":                  fmt.Sprintf(dangerous, "'/'"),
-		"-rf ../..":                "rm: refusing to remove '.' or '..' directory: skipping '../..'\n",
-		"-rf /etc/../":             "rm: refusing to remove '.' or '..' directory: skipping '/etc/../'\n",
-		"/":                        "rm: cannot remove '/': Is a directory\n",
-		"-d /":                     "rm: cannot remove '/': Directory not empty\n",
-		"-rf --no-preserve-root /": "rm: it is dangerous to operate recursively on '/'\nrm: --no-preserve-root does not override this failsafe here\n",
-		"-rf /etc":                 "rm: refusing to remove '/etc': it is a system directory\n",
-		"-rf /bin":                 "rm: refusing to remove '/bin': it is a system directory\n",
-		"-rf /bin/":                "",
-		"-rf /usr/bin /var/lib":    "rm: refusing to remove '/usr/bin': it is a system directory\nrm: refusing to remove '/var/lib': it is a system directory\n",
-		"-rf ../../home":           "rm: refusing to remove '../../home': it is a system directory\n",
-		"-rf ../u":                 "rm: refusing to remove '../u': it is your home directory\n",
-		"-rf /usr":                 "rm: refusing to remove '/usr': it is a system directory\n",
-		"-rf /tmp":                 "rm: refusing to remove '/tmp': it is a system directory\n",
-	} {
-		errw.Reset()
-		r := Put(e, Config{}, "rm", strings.Fields(args), "")
-		if errw.String() != want || (r.Code == 0) != (want == "") || r.ExecReal || len(r.Moved) > 0 {
-			t.Errorf("rm %s: %+v\n%s", args, r, errw.String())
-		}
-	}
-	if after := snapshot(); after != before {
-		t.Errorf("before\n%safter\n%s", before, after)
-	}
-	// What is in a system directory may go, and comes back.
-	r := Put(e, Config{}, "rm", []string{"-r", "/srv/data", "/usr/share/doc"}, "")
-	if r.Code != 0 || len(r.Moved) != 2 {
-		t.Errorf("%+v %s", r, errw.String())
-	}
-	if proc {
-		items, errs := List(e)
-		if len(items) != 2 {
-			t.Errorf("%+v %v", items, errs)
-		}
-		for _, o := range Restore(e, items, RestoreOptions{}) {
-			if o.Err != nil {
-				t.Error(o.Err)
-			}
-		}
-		os.RemoveAll("/home/u/.local/share")
-		if after := snapshot(); after != before {
-			t.Errorf("before\n%safter\n%s", before, after)
-		}
 	}
 }

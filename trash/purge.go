@@ -60,18 +60,19 @@ func (s *store) purge(it Item, uid int) error {
 // purgeData deletes the data of an item: all of it or, when it is interrupted,
 // none that is listed.
 func (s *store) purgeData(it Item, uid int) error {
-	name, undo := it.Name, func() {}
+	data := doomed{s: s, item: it.Name, name: it.Name}
 	if it.IsDir {
-		if again(func() error { return unix.Unlinkat(s.files, name, unix.AT_REMOVEDIR) }) == nil {
+		if again(func() error { return unix.Unlinkat(s.files, it.Name, unix.AT_REMOVEDIR) }) == nil {
 			return nil
 		}
-		name, undo = s.doom(it.Name)
+		data = s.doom(it)
 	}
 	r := remover{uid: uid, dev: s.dev, mnt: s.mnt, root: -1}
-	if !r.remove(s.files, name, it.DataPath(), 0) {
-		undo()
+	if !r.remove(s.files, data.name, it.DataPath(), 0) {
+		data.undo()
 		return r.reason()
 	}
+	data.done()
 	return nil
 }
 

@@ -1,9 +1,11 @@
 package trash
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +73,36 @@ func TestPurgeIsInterrupted(t *testing.T) {
 	testOnlyStep = nil
 	if len(list(t, e)) != 0 || !there(filepath.Join(trashDir(e), "info/d.trashinfo")) {
 		t.Error("data goes before information")
+	}
+}
+
+// TestNotesOfDeletions: one that names what it is not about deletes nothing;
+// what it is about is in no list, and goes.
+func TestNotesOfDeletions(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "d/x", "f", "keep/y")
+	put(t, e, "-r", "d", "f")
+	items := list(t, e)
+	d := items[slices.IndexFunc(items, func(it Item) bool { return it.Name == "d" })]
+	f := items[slices.IndexFunc(items, func(it Item) bool { return it.Name == "f" })]
+	for id, name := range map[string]string{d.ID + "x": "d", f.ID: "../../../../../w/keep", "a": "..", "b": ".", "c": "", "dd": "../info", "e": "gone", "g": e.Dir + "/keep"} {
+		write(t, filepath.Join(trashDir(e), doomPrefix+id), name)
+	}
+	if left := list(t, e); len(left) != 1 || left[0].Name != "d" {
+		t.Errorf("%+v", left)
+	}
+	if errs := Sweep(withMounts(t, e)); len(errs) > 0 {
+		t.Error(errs)
+	}
+	if es, _ := filepath.Glob(filepath.Join(trashDir(e), doomPrefix+"*")); len(es) > 0 || len(list(t, e)) != 2 || !there(filepath.Join(e.Dir, "keep/y")) {
+		t.Error(es, list(t, e))
+	}
+	write(t, filepath.Join(trashDir(e), doomPrefix+d.ID), "d")
+	if o := Purge(withMounts(t, e), []Item{d}); !errors.Is(o[0].Err, errGone) {
+		t.Error(o[0].Err)
+	}
+	if es, _ := filepath.Glob(filepath.Join(trashDir(e), "*/d*")); len(es) > 0 || len(list(t, e)) != 1 || there(filepath.Join(trashDir(e), doomPrefix+d.ID)) {
+		t.Error("left", es)
 	}
 }
 
@@ -190,6 +222,7 @@ func TestEvict(t *testing.T) {
 
 func TestSizesAreCached(t *testing.T) {
 	e, _, _ := scratchEnv(t)
+	t.Setenv("TMPDIR", filepath.Join(e.Dir, "nope")) // what is renamed is made in the trash itself
 	build(t, e.Dir, "d/x="+strings.Repeat("x", 50<<10), "f="+strings.Repeat("y", 9<<10), "a b%/z")
 	put(t, e, "-r", "d", "f", "a b%")
 	items := list(t, e)

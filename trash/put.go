@@ -49,6 +49,7 @@ type putter struct {
 
 	known      *places
 	mountList  []mount
+	mountsErr  error // why mountList is not known
 	mountsRead bool
 	managed    *bool
 	rootInfo   *finfo

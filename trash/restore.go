@@ -123,7 +123,7 @@ func openFor(e Env, items []Item) (ss []*store, unlocks []func(), errs map[strin
 			s.close()
 			continue
 		}
-		s.sweepNotes(e.UID)
+		_ = s.sweepNotes(e.UID) // the items meant are others
 		ss, unlocks = append(ss, s), append(unlocks, unlock)
 	}
 	for path := range wanted {
@@ -370,7 +370,7 @@ func (r *restorer) copyOut(s *store, it Item, parent int, base, target string) e
 	}
 	id := randomSuffix()
 	partial := copyPrefix + id
-	if err := s.writeNote(id, filepath.Join(filepath.Dir(target), partial)); err != nil {
+	if err := s.writeNote(notePrefix+id, filepath.Join(filepath.Dir(target), partial)); err != nil {
 		return &trashSideError{s, err}
 	}
 	c := newCopier(r.e.UID)
@@ -387,25 +387,27 @@ func (r *restorer) copyOut(s *store, it Item, parent int, base, target string) e
 		if fi, serr := statFd(parent); serr == nil {
 			rm := remover{uid: r.e.UID, dev: fi.dev, mnt: fi.mnt, root: -1}
 			if rm.remove(parent, partial, partial, 0) {
-				s.dropNote(id)
+				s.dropNote(notePrefix + id)
 			}
 		}
 		return err
 	}
-	s.dropNote(id)
-	name, undo := it.Name, func() {}
+	s.dropNote(notePrefix + id)
+	data := doomed{s: s, item: it.Name, name: it.Name}
 	if it.IsDir { // out of the list in one step, so that half of it is never an item
-		name, undo = s.doom(it.Name)
+		data = s.doom(it)
 	}
-	c.removeSource(s.files, name, it.DataPath())
+	c.removeSource(s.files, data.name, it.DataPath())
 	switch {
 	case c.failed == nil:
+		data.done()
 		return nil
-	case c.changed || name == it.Name:
-		undo()
+	case c.changed || !data.hidden():
+		data.undo()
 		return fmt.Errorf("it is back at %s, but is still in the trash too: %w", Show(target), c.failed)
+	case data.note == "":
+		_ = s.dropInfo(it.Name)
 	}
-	_ = s.dropInfo(it.Name)
 	return fmt.Errorf("it is back at %s, but what was in the trash is not yet deleted whole: %w; to try again: safeshell trash purge", Show(target), c.failed)
 }
 

@@ -261,6 +261,10 @@ func (p *putter) homeStore() (*store, error) {
 // openTop opens or makes a trash in the top directory of parent's mount.
 func (p *putter) openTop(parent finfo, dir string) (*store, error) {
 	top, fstype := p.topDir(parent, dir)
+	if p.mountsErr != nil {
+		// Whether a list would look there is not known.
+		return nil, fmt.Errorf("it cannot be told which filesystems are mounted: %s", errText(p.mountsErr))
+	}
 	if uidlessFS(fstype) {
 		return nil, fmt.Errorf("%s is a filesystem without user ids", Show(top))
 	}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -114,5 +115,24 @@ func TestOursRestoresTrashPut(t *testing.T) {
 	}
 	if trashCLI(t, e, "", "trash-list") != "" {
 		t.Error("something is left: ", fmt.Sprint(list(t, e)))
+	}
+}
+
+// TestRestoreParentsUnknown: what another program trashed does not say how they
+// were.
+func TestRestoreParentsUnknown(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o027))
+	e, _, _ := scratchEnv(t)
+	build(t, trashDir(e), "files/f=1", "info/f.trashinfo=[Trash Info]\nPath="+e.Dir+"/p/q/f\n")
+	if _, errs := restoreAll(t, e, Selection{All: true}, RestoreOptions{Parents: true}); len(errs) != 0 {
+		t.Error(errs)
+	}
+	for _, p := range []string{"p", "p/q"} {
+		if fi, err := os.Stat(filepath.Join(e.Dir, p)); err != nil || fi.Mode().Perm() != 0o750 {
+			t.Error(p, fi, err)
+		}
+	}
+	if !there(filepath.Join(e.Dir, "p/q/f")) {
+		t.Error("not restored")
 	}
 }

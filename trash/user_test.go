@@ -51,7 +51,7 @@ func userDir(t *testing.T) string {
 }
 
 // reexec runs some tests of this binary in another process.
-func reexec(t *testing.T, dir, tests, env string, attr *syscall.SysProcAttr) (string, error) {
+func reexec(t *testing.T, dir, tests, env string, attr *syscall.SysProcAttr, args ...string) (string, error) {
 	t.Helper()
 	bin := filepath.Join(dir, "trash.test")
 	src, err := os.Open(os.Args[0])
@@ -67,7 +67,7 @@ func reexec(t *testing.T, dir, tests, env string, attr *syscall.SysProcAttr) (st
 		t.Fatal(err)
 	}
 	dst.Close()
-	cmd := exec.Command(bin, "-test.run", tests, "-test.v", "-rapid.nofailfile", rapidChecks())
+	cmd := exec.Command(bin, append([]string{"-test.run", tests, "-test.v", "-rapid.nofailfile", rapidChecks()}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, env}
 	if cover := os.Getenv("SAFESHELL_COVERDIR"); cover != "" && testing.CoverMode() != "" {
