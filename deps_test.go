@@ -16,7 +16,6 @@ var forbiddenOnHotPath = map[string]string{
 	"safeshell/cli":                   "the command line's words",
 	"safeshell/monitor":               "the monitor",
 	"safeshell/mcp":                   "the MCP server",
-	"safeshell/permit":                "upfront permission",
 	"github.com/alecthomas/kong":      "0.3 ms when linked",
 	"charm.land/":                     "bubbletea, huh and lipgloss: 0.5 ms of package inits",
 	"github.com/charmbracelet/":       "version 1 of these queries the terminal in init",
@@ -29,6 +28,9 @@ var forbiddenOnHotPath = map[string]string{
 	"net/http":                        "large, and nothing here speaks it",
 	"crypto/rand":                     "a generator of its own, and big numbers; the kernel's will do",
 	"net/netip":                       "its start: 0.04 floors (net/url brings it)",
+	"net":                             "brings net/netip and more that starts; sockets by bare system calls will do",
+	"debug/elf":                       "decompression and debugging tables",
+	"math/big":                        "a large package that computes tables when it starts",
 	"testing":                         "test code in the program",
 }
 

@@ -55,6 +55,9 @@ func TestHotPathSystemCalls(t *testing.T) {
 		run(home, "touch", "-d", "1 hour ago", file)
 	}
 	run(home, "git", "init", "-q", "-b", "feature", repo)
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[alias]\n\tst = status\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	run(home, binary, "refresh", "--quiet")
 	event := filepath.Join(home, "event.json")
 	if err := os.WriteFile(event, []byte(`{"session_id":"b","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls -la"},"cwd":"/"}`), 0o600); err != nil {
@@ -71,6 +74,9 @@ func TestHotPathSystemCalls(t *testing.T) {
 		{"a rule that does not match", []string{shim("true")}, 3},
 		// And .git/HEAD or the like.
 		{"git, repository rules", []string{shim("git"), "status"}, 4},
+		// And git's own configuration: the program's first bytes, the system's, two
+		// of the user and the repository's, and HEAD.
+		{"git, an alias", []string{shim("git"), "st"}, 11},
 		// And config.yaml's copy, .git/HEAD and what leads there.
 		{"two conditions", []string{shim("git"), "commit", "--dry-run"}, 8},
 		{"safeshell -c", []string{binary, "-c", "true"}, 4},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"safeshell/eval"
+	"safeshell/front"
 	"safeshell/gate"
 	"safeshell/script"
 	"safeshell/spool"
@@ -236,10 +237,10 @@ func (c *checkCmd) many(a *app, dir string) (err error) {
 
 // exitWith prints an error and ends with the given code.
 func exitWith(a *app, code int, err error) error {
-	if isBrokenPipe(err) {
+	if front.IsBrokenPipe(err) {
 		return exitError(code)
 	}
-	a.complain(err)
+	front.Complain(a.err, err)
 	return exitError(code)
 }
 

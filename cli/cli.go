@@ -11,7 +11,6 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -62,7 +61,6 @@ type app struct {
 	err   io.Writer
 	paths config.Paths
 	g     *gate.Gate
-	said  []string // warnings, for what goes on in another process
 }
 
 // exitError carries an exit code whose message, if any, was printed already.
@@ -137,22 +135,8 @@ func (a *app) fail(err error) int {
 		a.note("safeshell: %v", err)
 		return shims.CodeUsage
 	}
-	a.complain(err)
+	front.Complain(a.err, err)
 	return 1
-}
-
-// complain says what went wrong and, where that is known, what mends it.
-func (a *app) complain(err error) {
-	text := oneLine(err)
-	if fix := config.Mend(err); fix != "" && !strings.Contains(text, "; ") {
-		if strings.HasPrefix(fix, "/bin/") {
-			fix = "run: " + fix
-		}
-		text += "; " + fix
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		a.note("safeshell: %s", line)
-	}
 }
 
 // open locates the files and makes the gate.
@@ -191,7 +175,7 @@ func (a *app) printf(format string, args ...any) error {
 
 // printed is the error of a write to stdout.
 func (a *app) printed(err error) error {
-	if err != nil && isBrokenPipe(err) {
+	if err != nil && front.IsBrokenPipe(err) {
 		return errBrokenPipe
 	}
 	return err
@@ -200,27 +184,7 @@ func (a *app) printed(err error) error {
 // note writes a line for a person to stderr. Texts and errors among the
 // arguments are made visible.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.err, format+"\n", shims.VisibleArgs(args)...)
-}
-
-// oneLine is an error's text, made visible; of joined errors each has its line.
-func oneLine(err error) string {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return visible(err.Error())
-	}
-	all := joined.Unwrap()
-	texts := make([]string, len(all))
-	for i, e := range all {
-		texts[i] = e.Error()
-	}
-	if strings.Join(texts, "\n") != err.Error() {
-		return visible(err.Error()) // wrapped in another text
-	}
-	for i, e := range all {
-		texts[i] = oneLine(e)
-	}
-	return strings.Join(texts, "\n")
+	front.Note(a.err, format, args...)
 }
 
 // printJSON writes one JSON object on a line, fit for a terminal.

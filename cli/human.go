@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"syscall"
 
 	"safeshell/gate"
 	"safeshell/script"
 )
-
-func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // mustBeHuman refuses what only a person may do: answering, trusting,
 // remembering. The asking side can never answer itself.

@@ -1,17 +1,15 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
 	"safeshell/eval"
+	"safeshell/front"
 	"safeshell/permit"
 	"safeshell/shims"
 	"safeshell/spool"
@@ -25,33 +23,21 @@ type permitCmd struct {
 	Retry  permitRetryCmd  `cmd:"" help:"Go on with what was stopped, after the user's choice."`
 }
 
-// permitEnv is what decisions depend on, for this process.
-func (a *app) permitEnv() (permit.Env, error) {
+// scripts is what runs declared scripts, for this process.
+func (a *app) scripts() (*front.Scripts, error) {
 	if err := a.open(); err != nil {
-		return permit.Env{}, err
+		return nil, err
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return permit.Env{}, errors.New("the working directory is gone; change to one that is there: cd ~")
-	}
-	if err := a.g.ConfigError(); err != nil {
-		a.warnAll([]string{a.paths.Unreadable(err)})
-	}
-	return permit.Env{Paths: a.paths, Config: a.g.Config().Permissions, Environ: a.p.Environ, Dir: dir, Session: a.g.Caller().Session}, nil
+	return &front.Scripts{P: a.p, G: a.g}, nil
 }
 
 // permitSet loads what is permitted and says what does not count.
 func (a *app) permitSet() (permit.Env, *permit.Set, error) {
-	env, err := a.permitEnv()
+	s, err := a.scripts()
 	if err != nil {
-		return env, nil, err
+		return permit.Env{}, nil, err
 	}
-	set, err := permit.Load(env)
-	if err != nil {
-		return env, nil, err
-	}
-	a.warnAll(set.Warnings)
-	return env, set, nil
+	return s.Set()
 }
 
 // checkKernel says what the kernel enforces on scripts of `safeshell run`.
@@ -63,23 +49,7 @@ func checkKernel() finding {
 	return finding{"ok", "scripts of `safeshell run`: the kernel enforces what they declare (" + says + ")", ""}
 }
 
-func (a *app) warnAll(warnings []string) {
-	for _, w := range warnings {
-		a.note("safeshell: %s", w)
-	}
-	a.said = append(a.said, warnings...)
-}
-
-func (a *app) encode(v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	return a.printf("%s", spool.VisibleJSON(b.Bytes()))
-}
+func (a *app) encode(v any) error { return a.printed(front.Encode(a.out, v)) }
 
 // dashDash drops the -- that ends options.
 func dashDash(args []string) []string {
@@ -94,67 +64,16 @@ type permitCheckCmd struct {
 	Commands []string `arg:"" passthrough:"partial" help:"Commands as a script would declare them: names or paths."`
 }
 
-// permittedJSON is the answer when nothing is blocked.
-type permittedJSON struct {
-	Commands []permittedCommand `json:"commands"`
-}
-
-type permittedCommand struct {
-	Command string       `json:"command"`
-	Path    string       `json:"path,omitempty"`
-	Scope   permit.Scope `json:"scope"`
-}
-
 func (c *permitCheckCmd) Run(a *app) error {
 	commands := dashDash(c.Commands)
 	if len(commands) == 0 {
 		return usageError{errors.New("no commands given; for example: safeshell permit check curl ./scripts/build.sh")}
 	}
-	env, set, err := a.permitSet()
+	s, err := a.scripts()
 	if err != nil {
 		return exitWith(a, 2, err)
 	}
-	r := set.Check(commands)
-	if !r.OK() {
-		return c.blocked(a, env, r, commands)
-	}
-	if !c.JSON {
-		for _, d := range r {
-			if err := a.printf("%s: permitted (%s)  %s\n", permit.Show(d.Command), d.Scope, visible(d.Path)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	out := permittedJSON{Commands: []permittedCommand{}}
-	for _, d := range r {
-		out.Commands = append(out.Commands, permittedCommand{d.Command, d.Path, d.Scope})
-	}
-	return a.encode(out)
-}
-
-func (c *permitCheckCmd) blocked(a *app, env permit.Env, r permit.Result, commands []string) error {
-	id := ""
-	if len(r.Permittable()) > 0 {
-		caller := a.g.Caller()
-		var err error
-		id, err = permit.OpenRetries(env.Paths).Put(permit.Retry{
-			Kind: permit.CheckOnly, Commands: commands, Dir: env.Dir, Environ: env.Environ, Session: caller.Session,
-			Agent: caller.Agent, Context: string(caller.Context),
-		})
-		if err != nil {
-			a.note("safeshell: %v", err)
-		}
-	}
-	b := permit.NewBlocked(r, id, "")
-	if c.JSON {
-		if err := a.encode(b); err != nil && !errors.Is(err, errBrokenPipe) {
-			return exitWith(a, 2, err)
-		}
-		return exitError(1)
-	}
-	fmt.Fprint(a.err, b.Text())
-	return exitError(1)
+	return codeError(s.Check(commands, c.JSON))
 }
 
 type permitAllowCmd struct {
@@ -322,7 +241,8 @@ func (c *permitRetryCmd) Run(a *app) error {
 	if c.Choice < 0 || c.Choice > 4 {
 		return usageError{fmt.Errorf("%d is no choice, so nothing runs: 1 once, 2 session, 3 always, 4 deny", c.Choice)}
 	}
-	if err := a.open(); err != nil {
+	s, err := a.scripts()
+	if err != nil {
 		return err
 	}
 	store := permit.OpenRetries(a.paths)
@@ -351,7 +271,7 @@ func (c *permitRetryCmd) Run(a *app) error {
 	if err != nil {
 		return exitWith(a, shims.CodeStopped, fmt.Errorf("%s has not run and can be tried again: %w", c.ID, err))
 	}
-	a.warnAll(set.Warnings)
+	s.WarnAll(set.Warnings)
 	r := set.Check(kept.Commands)
 
 	if c.Choice == 0 && r.OK() {
@@ -359,8 +279,8 @@ func (c *permitRetryCmd) Run(a *app) error {
 		return exitError(shims.CodeStopped)
 	}
 	if c.Choice == 0 {
-		s, serr := spool.Open(a.paths.Spool)
-		if serr != nil || !s.MonitorAlive() {
+		sp, serr := spool.Open(a.paths.Spool)
+		if serr != nil || !sp.MonitorAlive() {
 			// Nobody to ask: the choices are said again, and the id stays good.
 			b := permit.NewBlocked(r, c.ID, "")
 			if c.JSON {
@@ -390,9 +310,9 @@ func (c *permitRetryCmd) Run(a *app) error {
 			return exitWith(a, shims.CodeStopped, err)
 		}
 	}
-	a.warnAll(o.Warnings)
+	s.WarnAll(o.Warnings)
 	if !o.OK {
-		return a.stopped(o, c.JSON)
+		return codeError(s.Stopped(o, c.JSON))
 	}
 	if kept.Kind == permit.CheckOnly {
 		for _, d := range o.Result {
@@ -408,11 +328,8 @@ func (c *permitRetryCmd) Run(a *app) error {
 	if err := os.Chdir(kept.Dir); err != nil {
 		return exitWith(a, shims.CodeStopped, err)
 	}
-	a.p.Environ = kept.Environ
-	if kept.Kind == permit.Module {
-		return a.launchModule(env, set, kept, o.Once)
-	}
-	return a.launch(env, set, kept, o.Once)
+	s.P.Environ = kept.Environ
+	return codeError(s.Launch(env, set, kept, o.Once))
 }
 
 func who(person bool) string {
@@ -440,16 +357,4 @@ func (a *app) chooser(choice int, person bool) permit.Asker {
 		}
 		return given, nil
 	}
-}
-
-// stopped says why a declaration was stopped and returns its exit code.
-func (a *app) stopped(o permit.Outcome, asJSON bool) error {
-	if asJSON && o.Blocked != nil {
-		if err := a.encode(o.Blocked); err != nil && !errors.Is(err, errBrokenPipe) {
-			return err
-		}
-		return exitError(o.Code)
-	}
-	_, _ = io.WriteString(a.err, o.Text)
-	return exitError(o.Code)
 }

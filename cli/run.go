@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"safeshell/front"
 	"safeshell/permit"
 	"safeshell/permit/ts"
 	"safeshell/shims"
@@ -35,100 +31,45 @@ func (c *runCmd) Run(a *app) error {
 	if c.TimeLimit < 0 {
 		return usageError{fmt.Errorf("--time-limit %s is negative", c.TimeLimit)}
 	}
-	file := args[0]
-	text, err := permit.ReadScript(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return exitWith(a, shims.CodeNotFound, fmt.Errorf("%w; see: ls -l %s", err, shellWord(filepath.Dir(file))))
-	}
+	s, err := a.scripts()
 	if err != nil {
 		return exitWith(a, shims.CodeStopped, err)
 	}
-	if ts.Handles(file) {
-		return a.runModule(c, file, text, args[1:])
-	}
-	env, set, err := a.permitSet()
-	if err != nil {
-		return exitWith(a, shims.CodeStopped, err)
-	}
-	caller := a.g.Caller()
-	stopped := permit.Retry{
-		Kind: permit.Shell, Script: text, File: file, Args: args[1:], Dir: env.Dir, Environ: env.Environ,
-		Limit: c.TimeLimit, Session: caller.Session, Agent: caller.Agent, Context: string(caller.Context),
-	}
-	decl, err := permit.ParseScript(file, text)
-	if err != nil {
-		return exitWith(a, shims.CodeStopped, err)
-	}
-	stopped.Commands = decl.First
 	if c.Explain {
-		return c.explain(a, env, set, decl, stopped)
+		return c.explain(a, s, args[0], args[1:])
 	}
-	if err := set.CheckCalls(file, decl); err != nil {
-		_, _ = io.WriteString(a.err, err.Error())
-		return exitError(shims.CodeStopped)
-	}
-	q := permit.Question{Paths: a.paths, Approval: a.g.Config().Approval, Caller: caller, Dir: env.Dir, File: file, Stderr: a.err}
-	o := permit.Settle(context.Background(), set, set.Check(decl.First), q, stopped, permit.AskHuman)
-	a.warnAll(o.Warnings)
-	if !o.OK {
-		return a.stopped(o, c.JSON)
-	}
-	return a.launch(env, set, stopped, o.Once)
-}
-
-func (a *app) plan(env permit.Env, set *permit.Set, s permit.Retry, once []string) (permit.Launch, permit.Plan, error) {
-	decl, err := permit.ParseScript(s.File, s.Script)
-	if err != nil {
-		return permit.Launch{}, permit.Plan{}, err
-	}
-	// A retry may permit more than the first declaration names.
-	for _, c := range s.Commands {
-		if !slices.Contains(decl.First, c) && !slices.Contains(decl.Later, c) {
-			decl.Later = append(decl.Later, c)
-		}
-	}
-	l := permit.Launch{
-		Env: env, Set: set, Decl: decl, Caller: a.g.Caller(), File: s.File, Text: s.Script, Args: s.Args,
-		Limit: s.Limit, Binary: self(), Once: once, Said: a.said,
-	}
-	p, err := l.Plan()
-	return l, p, err
-}
-
-// launch replaces this process by the script's shell. All that its first
-// declaration names is permitted.
-func (a *app) launch(env permit.Env, set *permit.Set, s permit.Retry, once []string) error {
-	l, plan, err := a.plan(env, set, s, once)
-	if err != nil {
-		return exitWith(a, shims.CodeStopped, err)
-	}
-	for _, n := range plan.Notes {
-		if strings.Contains(n, "looks up in PATH") || strings.Contains(n, "confinement prevents") {
-			a.note("safeshell: %s", n)
-		}
-	}
-	if l.Decl.Shell == "sh" || l.Decl.Shell == "dash" {
-		// These shells cannot be taught to say it when it happens.
-		for _, u := range l.Decl.Undeclared {
-			a.note("safeshell: %s:%d: %s is called but not declared; add it: %s %s", visible(s.File), u.Line, permit.Show(u.Name), permit.InitCommand, permit.Show(u.Name))
-		}
-	}
-	run, err := l.Start(plan)
-	if err != nil {
-		return exitWith(a, shims.CodeStopped, fmt.Errorf("%s has not run: %w", visible(s.File), err))
-	}
-	return exitError(run.Exec(a.p))
+	return codeError(s.Run(args[0], args[1:], front.ScriptOptions{Limit: c.TimeLimit, JSON: c.JSON}))
 }
 
 // explain says what would be done.
-func (c *runCmd) explain(a *app, env permit.Env, set *permit.Set, decl permit.Declaration, s permit.Retry) error {
-	l, plan, err := a.plan(env, set, s, nil)
+func (c *runCmd) explain(a *app, s *front.Scripts, file string, args []string) error {
+	text, code := s.Read(file)
+	if code != 0 {
+		return exitError(code)
+	}
+	env, set, err := s.Set()
 	if err != nil {
 		return exitWith(a, shims.CodeStopped, err)
 	}
+	kept := s.Kept(env, file, text, args, c.TimeLimit)
+	decl, err := front.Declared(kept)
+	if err != nil {
+		return exitWith(a, shims.CodeStopped, err)
+	}
+	kept.Commands = decl.First
+	l, plan, err := s.Plan(env, set, kept, nil)
+	if errors.Is(err, ts.ErrNoDeno) {
+		return exitError(s.NoDeno(file, err))
+	}
+	if err != nil {
+		return exitWith(a, shims.CodeStopped, err)
+	}
+	if kept.Kind == permit.Module {
+		return explainModule(a, file, set, decl, plan)
+	}
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("script:   %s", visible(s.File))
+	p("script:   %s", visible(file))
 	p("shell:    %s", visible(strings.Join(append([]string{plan.Shell}, plan.Options...), " ")))
 	p("project:  %s", visible(set.Area().Root))
 	p("declared in line %d:", decl.Line)
@@ -192,4 +133,29 @@ func cmpOr(a, b string) string {
 		return a
 	}
 	return b
+}
+
+func explainModule(a *app, file string, set *permit.Set, decl permit.Declaration, plan permit.Plan) error {
+	if err := a.printf("script:   %s\ndeno:     %s\nproject:  %s\ndeclared:\n", visible(file), visible(plan.Shell), visible(set.Area().Root)); err != nil {
+		return err
+	}
+	for _, d := range plan.Commands {
+		word := map[permit.Status]string{permit.Allowed: fmt.Sprintf("permitted (%s)", d.Scope), permit.NotFound: "not found: " + d.Detail, permit.NotAllowed: "not permitted: you would be asked"}[d.Status]
+		if err := a.printf("  %s  %s  %s\n", permit.Show(d.Command), word, visible(d.Path)); err != nil {
+			return err
+		}
+	}
+	if len(decl.First) == 0 {
+		if err := a.printf("  nothing\n"); err != nil {
+			return err
+		}
+	}
+	says, _ := permit.KernelSays()
+	if err := a.printf("deno enforces: starting only these; no network; reading and writing only in the project and temporary directories\nthe kernel enforces: %s\n", says); err != nil {
+		return err
+	}
+	if !plan.Commands.OK() {
+		return exitError(1)
+	}
+	return nil
 }

@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"safeshell/script"
 )
 
-// GitAliases asks git for the aliases that hold in dir (absolute; empty: those
-// of the system and the user alone), for git with these options and
-// variables. Reading its configuration, git runs nothing. No git, no repository and a configuration
+// GitAliases returns the aliases that hold in dir (absolute; empty: those of the
+// system and the user alone), for git with these options and variables. It reads
+// git's files where they are plain and asks git otherwise: that is a process.
+// Reading its configuration, git runs nothing. No git, no repository and a configuration
 // that git itself refuses are no aliases; Err is set when git does not answer.
 func (r *Rules) GitAliases(dir string, options, environ []string) (found script.GitAliases) {
 	if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
@@ -34,7 +37,14 @@ func (r *Rules) GitAliases(dir string, options, environ []string) (found script.
 		return strings.HasPrefix(name, "GIT_CONFIG")
 	}
 	args := append(append([]string{"--no-pager"}, options...), "config", "--null", "--get-regexp", `^alias\.`)
-	out, err := r.askGit(dir, found.Top, environ, keep, args)
+	ask := r.gitAsker(dir, found.Top, environ, keep)
+	if len(options) == 0 && len(environ) == 0 {
+		if entries, err := plainAliases(ask.git, dir, ask.env); err == nil {
+			found.Text = aliasTexts(slices.Values(entries))
+			return found
+		}
+	}
+	out, err := r.askGit(ask, args)
 	if elsewhere {
 		found.Top = ""
 	}
@@ -47,19 +57,26 @@ func (r *Rules) GitAliases(dir string, options, environ []string) (found script.
 		found.Err = err
 		return found
 	}
-	for entry := range strings.SplitSeq(out, "\x00") {
+	found.Text = aliasTexts(strings.SplitSeq(out, "\x00"))
+	return found
+}
+
+// aliasTexts are the aliases among entries of git config --null, by name.
+func aliasTexts(entries iter.Seq[string]) map[string]string {
+	var texts map[string]string
+	for entry := range entries {
 		key, text, ok := strings.Cut(entry, "\n")
 		name, isAlias := strings.CutPrefix(key, "alias.")
 		if !ok || !isAlias || text == "" {
 			continue // the end, or no alias
 		}
-		if found.Text == nil {
-			found.Text = map[string]string{}
+		if texts == nil {
+			texts = map[string]string{}
 		}
-		found.Text[name] = text
+		texts[name] = text
 		if name, ok := strings.CutSuffix(name, ".command"); ok {
-			found.Text[name] = text
+			texts[name] = text
 		}
 	}
-	return found
+	return texts
 }

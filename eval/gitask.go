@@ -31,13 +31,20 @@ func (p gitPlace) git(r *Rules, args ...string) (string, error) {
 	if p.named {
 		full = append(full, "--git-dir="+p.gitDir)
 	}
-	return r.askGit(p.dir, p.top, nil, func(string) bool { return false }, append(full, args...))
+	return r.askGit(r.gitAsker(p.dir, p.top, nil, func(string) bool { return false }), append(full, args...))
 }
 
-// askGit runs git in dir for a short time, without the shims, not one from
+// gitAsker is how git is asked.
+type gitAsker struct {
+	dir string
+	git string // the program; empty when there is none
+	env []string
+}
+
+// gitAsker finds git and makes its environment: without the shims, not one from
 // below top, with further variables, and with those GIT_ variables that keep
 // wants.
-func (r *Rules) askGit(dir, top string, environ []string, keep func(name string) bool, args []string) (string, error) {
+func (r *Rules) gitAsker(dir, top string, environ []string, keep func(name string) bool) gitAsker {
 	j := bashJudge{environ: r.o.Environ, avoid: []string{r.o.Paths.Shims, r.o.Paths.Shell}}
 	j.self, _ = os.Executable()
 	path := ""
@@ -51,8 +58,12 @@ func (r *Rules) askGit(dir, top string, environ []string, keep func(name string)
 			env = append(env, e)
 		}
 	}
-	git := findGit(path, top)
-	if git == "" {
+	return gitAsker{dir, findGit(path, top), env}
+}
+
+// askGit runs git for a short time.
+func (r *Rules) askGit(a gitAsker, args []string) (string, error) {
+	if a.git == "" {
 		return "", exec.ErrNotFound
 	}
 	limit := r.o.ConditionTimeout
@@ -61,8 +72,8 @@ func (r *Rules) askGit(dir, top string, environ []string, keep func(name string)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, git, args...)
-	cmd.Dir, cmd.Env = dir, env
+	cmd := exec.CommandContext(ctx, a.git, args...)
+	cmd.Dir, cmd.Env = a.dir, a.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 100 * time.Millisecond

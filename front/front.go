@@ -1,6 +1,6 @@
 // Package front serves what agents and shells call all the time without the
-// whole program: an agent's hook, `exec`, `trash put`, and the script of
-// `init -` where safeshell is set up. It does what the command line does, by
+// whole program: an agent's hook, `exec`, `trash put`, `run`, `permit check`, and
+// the script of `init -` where safeshell is set up. It does what the command line does, by
 // the same code, for exactly the forms that it knows; everything else is left
 // to the command line. It links what a shim links, and little more.
 package front
@@ -49,6 +49,10 @@ func Run(p shims.Process) (code int, served bool) {
 		return shims.PutInTrash(p, g, args[3:]), true
 	case "init":
 		return printInit(p, args[2:])
+	case "run":
+		return runScript(p, args[2:])
+	case "permit":
+		return permitted(p, args[2:])
 	}
 	return 0, false
 }

@@ -15,6 +15,7 @@ import (
 
 	"safeshell/cli"
 	"safeshell/front"
+	"safeshell/permit"
 	"safeshell/shims"
 )
 
@@ -27,7 +28,14 @@ const (
 // command line alone.
 func TestMain(m *testing.M) {
 	as := os.Getenv(asVar)
-	if as == "" {
+	if len(os.Args) == 4 && os.Args[1] == "run" && os.Args[2] == "--keeper" {
+		as = "front" // a run has started it
+	}
+	id := shims.Identify(os.Args)
+	if as == "" && id.Run == "" {
+		if os.Getenv(permit.RunVar) != "" {
+			os.Exit(notServed) // nothing in a run may start the tests
+		}
 		os.Exit(m.Run())
 	}
 	_ = os.Unsetenv(asVar)
@@ -35,7 +43,13 @@ func TestMain(m *testing.M) {
 		Argv: append([]string{"safeshell"}, os.Args[1:]...), Environ: os.Environ(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
-	if as == "cli" {
+	p.Identity = id
+	switch {
+	case id.Run != "" && id.Role == shims.Declare:
+		os.Exit(shims.RunDeclare(p))
+	case id.Run != "":
+		os.Exit(shims.RunShim(p))
+	case as == "cli":
 		os.Exit(cli.Run(p))
 	}
 	code, served := front.Run(p)
@@ -77,6 +91,14 @@ func (w world) fresh(t *testing.T) {
 		filepath.Join(w.work, "file"):             "f\n",
 		filepath.Join(w.work, "-dash"):            "d\n",
 		filepath.Join(w.work, "tree", "sub", "x"): "x\n",
+		filepath.Join(w.work, "ok.sh"):            "initcmds cat\necho \"$# $*\"; exit 3\n",
+		filepath.Join(w.work, "none.sh"):          "echo a\n",
+		filepath.Join(w.work, "blocked.sh"):       "initcmds curl-nope cat\n",
+		filepath.Join(w.work, "asks.sh"):          "initcmds awk\n",
+		filepath.Join(w.work, "dash.sh"):          "#!/bin/sh\ninitcmds\nnope\n",
+		filepath.Join(w.work, "broken.sh"):        "if\n",
+		filepath.Join(w.work, "mod.ts"):           "const [c] = await initCmds([\"cat\"])\n",
+		filepath.Join(w.work, "bad.ts"):           "nothing()\n",
 	})
 }
 
@@ -127,6 +149,9 @@ func (w world) files(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	err := filepath.WalkDir(w.home, func(path string, d fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, "/.safeshell/run") {
+			return fs.SkipDir // a run's directory goes when its keeper does
+		}
 		if err == nil && !strings.Contains(path, "/cache/") {
 			out = append(out, varying.ReplaceAllString(strings.TrimPrefix(path, w.home), ".*$1"))
 		}
@@ -201,6 +226,47 @@ func TestFrontIsTheCommandLine(t *testing.T) {
 		{false, "{}", []string{"hook", "claude-code", "--timeout=-1"}},
 		{false, "{}", []string{"hook", "--help"}},
 		{false, "", []string{"hook"}},
+		{true, "", []string{"run", "ok.sh"}},
+		{true, "", []string{"run", "./ok.sh", "a", "-x", "--json", "--", "b c"}},
+		{true, "", []string{"run", "--time-limit=90s", "ok.sh", "--time-limit=1s"}},
+		{true, "", []string{"run", "--time-limit", "10m", "--json", "ok.sh"}},
+		{true, "", []string{"run", "none.sh"}},
+		{true, "", []string{"run", "blocked.sh"}},
+		{true, "", []string{"run", "--json", "blocked.sh"}},
+		{true, "", []string{"run", "asks.sh", "arg"}},
+		{true, "", []string{"run", "--json", "asks.sh"}},
+		{true, "", []string{"run", "dash.sh"}},
+		{true, "", []string{"run", "broken.sh"}},
+		{true, "", []string{"run", "file"}},
+		{true, "", []string{"run", "tree"}},
+		{true, "", []string{"run", "missing.sh"}},
+		{true, "", []string{"run", "mod.ts"}},
+		{true, "", []string{"run", "bad.ts"}},
+		{true, "", []string{"run", "--keeper", "/nowhere"}},
+		{false, "", []string{"run"}},
+		{false, "", []string{"run", ""}},
+		{false, "", []string{"run", "-dash"}},
+		{false, "", []string{"run", "--"}},
+		{false, "", []string{"run", "--", "ok.sh"}},
+		{false, "", []string{"run", "--explain", "ok.sh"}},
+		{false, "", []string{"run", "--time-limit", "x", "ok.sh"}},
+		{false, "", []string{"run", "--time-limit=-1s", "ok.sh"}},
+		{false, "", []string{"run", "--time-limit=0s", "ok.sh"}},
+		{false, "", []string{"run", "--time-limit"}},
+		{false, "", []string{"run", "--json"}},
+		{false, "", []string{"run", "--help"}},
+		{true, "", []string{"permit", "check", "cat", "grep", "cat"}},
+		{true, "", []string{"permit", "check", "--json", "cat", "true"}},
+		{true, "", []string{"permit", "check", "cat", "awk", "./file", "no-such-command", "--json"}},
+		{true, "", []string{"permit", "check", "--json", "awk", "\xff", "a b"}},
+		{true, "", []string{"permit", "check", "cat", "--help"}},
+		{false, "", []string{"permit", "check"}},
+		{false, "", []string{"permit", "check", "--json"}},
+		{false, "", []string{"permit", "check", "--", "cat"}},
+		{false, "", []string{"permit", "check", ""}},
+		{false, "", []string{"permit", "check", "--help"}},
+		{false, "", []string{"permit", "list"}},
+		{false, "", []string{"permit"}},
 		{false, "", []string{"status", "--json"}},
 		{false, "", []string{"--version"}},
 	} {

@@ -1,7 +1,10 @@
 package permit
 
 import (
+	"bytes"
+	"debug/elf"
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,6 +139,67 @@ func TestWritable(t *testing.T) {
 		if !slices.Contains(list, w.proj) || !slices.Contains(list, filepath.Join(w.home, ".local/share/Trash")) {
 			t.Errorf("TMPDIR=%s: %q", tmp, list)
 		}
+	}
+}
+
+// Our own reading of a program's header gives what debug/elf gives, for the
+// programs here and for damaged ones.
+func TestLoaderOf(t *testing.T) {
+	with := func(b []byte) string {
+		e, err := elf.NewFile(bytes.NewReader(b))
+		if err != nil {
+			return "no"
+		}
+		for _, p := range e.Progs {
+			if p.Type == elf.PT_INTERP && p.Filesz <= 4096 {
+				l := make([]byte, p.Filesz)
+				if _, err := p.ReadAt(l, 0); err == nil {
+					return "yes " + strings.TrimRight(string(l), "\x00")
+				}
+			}
+		}
+		return "yes "
+	}
+	ours := func(b []byte) string {
+		l, ok := loaderOf(bytes.NewReader(b))
+		if !ok {
+			return "no"
+		}
+		return "yes " + l
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := 0
+	for _, f := range []string{"/bin/sh", "/bin/bash", "/bin/ls", "/usr/bin/git", "/bin/busybox", self} {
+		b, err := os.ReadFile(f)
+		if err != nil || !bytes.HasPrefix(b, []byte("\x7fELF")) {
+			continue
+		}
+		programs++
+		if got, want := ours(b), with(b); got != want {
+			t.Errorf("%s: %q, debug/elf says %q", f, got, want)
+		}
+		// A file that is no program to debug/elf may be one to us: its loader is then
+		// let through, but never the shell.
+		rnd := rand.New(rand.NewPCG(1, 2))
+		for range 2000 {
+			c := bytes.Clone(b[:min(len(b), 4096)])
+			for range 1 + rnd.IntN(3) {
+				c[rnd.IntN(1+rnd.IntN(900))] = byte(rnd.Uint32())
+			}
+			ours(c[:rnd.IntN(len(c))])
+			if got, want := ours(c), with(c); got != want && want != "no" && want != "yes " {
+				t.Errorf("%s, damaged: %q, debug/elf says %q", f, got, want)
+			}
+		}
+	}
+	if programs == 0 {
+		t.Skip("no program in the ELF format here")
+	}
+	for _, b := range []string{"", "\x7fELF", "\x7fELF\x02\x01", "#!/bin/sh\n", strings.Repeat("\x7fELF", 30), "\x7fELF\x02\x01" + strings.Repeat("\xff", 100)} {
+		ours([]byte(b))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -54,12 +53,10 @@ func Keep(run string) error {
 	if err != nil {
 		return err
 	}
-	sock := os.NewFile(keeperSocket, "socket")
-	l, err := net.FileListener(sock)
+	l, err := listenOn(keeperSocket)
 	if err != nil {
 		return fmt.Errorf("--keeper is for safeshell's own use: %w", err)
 	}
-	sock.Close()
 	k := &keeper{run: run, m: m, set: map[string]bool{}, said: map[string]bool{}}
 	for _, w := range m.Said {
 		k.said[string(w)] = true
@@ -69,7 +66,7 @@ func Keep(run string) error {
 	}
 	go k.serve(l)
 	k.watch()
-	_ = l.Close()
+	l.close()
 	removeRun(run)
 	return nil
 }
@@ -195,10 +192,10 @@ func (k *keeper) say(text string) {
 	_, _ = io.WriteString(f, text)
 }
 
-func (k *keeper) serve(l net.Listener) {
+func (k *keeper) serve(l *listener) {
 	for {
-		c, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
+		c, err := l.accept()
+		if errors.Is(err, os.ErrClosed) {
 			return
 		}
 		if err != nil {
@@ -211,7 +208,7 @@ func (k *keeper) serve(l net.Listener) {
 
 // answer handles one question. The asker's end of the connection is its proof of
 // life: when it goes, what is waited for is taken back.
-func (k *keeper) answer(c net.Conn) {
+func (k *keeper) answer(c *os.File) {
 	defer func() { _ = c.Close() }()
 	out := &replies{enc: json.NewEncoder(c)}
 	defer func() {

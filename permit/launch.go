@@ -3,7 +3,6 @@ package permit
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -239,22 +238,7 @@ func startKeeper(d *runDir, binary string) error {
 		// A binary that is not safeshell's would start itself for ever.
 		return errors.New("a keeper starts no scripts")
 	}
-	dir, err := os.Open(d.path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	addr := filepath.Join(d.path, "sock")
-	if runtime.GOOS == "linux" { // through the descriptor: the path may be too long for a socket
-		addr = fmt.Sprintf("/proc/self/fd/%d/sock", dir.Fd())
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: addr, Net: "unix"})
-	if err != nil {
-		return err
-	}
-	l.SetUnlinkOnClose(false)
-	defer func() { _ = l.Close() }()
-	sock, err := l.File()
+	sock, err := d.listen()
 	if err != nil {
 		return err
 	}
@@ -270,27 +254,8 @@ func startKeeper(d *runDir, binary string) error {
 	c.Env = append(os.Environ(), keeperVar+"="+d.id)
 	c.Stdin, c.Stdout, c.Stderr = null, null, null
 	c.ExtraFiles = []*os.File{sock, d.lock}
-	if memory := inMemory(); memory != nil {
-		// This program runs from memory already: it need not be copied again.
-		defer memory.Close()
-		c.ExtraFiles = append(c.ExtraFiles, memory)
-		c.Args[4] = fmt.Sprintf("/proc/self/fd/%d", keeperLock+1)
-		c.Env = append(c.Env, shims.BinaryVar+"="+binary)
-	}
 	c.Dir = "/"
 	return c.Run()
-}
-
-// inMemory returns this program's file if it runs from memory; nil otherwise.
-func inMemory() *os.File {
-	if to, err := os.Readlink("/proc/self/exe"); err != nil || !strings.HasPrefix(to, "/memfd:") {
-		return nil
-	}
-	f, err := os.Open("/proc/self/exe")
-	if err != nil {
-		return nil
-	}
-	return f
 }
 
 // Exec confines this process and replaces it by the script's shell. It returns

@@ -1,20 +1,26 @@
 package permit
 
 import (
-	"debug/elf"
+	"encoding/binary"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// helpers are directories of programs that a command cannot work without, and
+// helpers returns directories of programs that a command cannot work without, and
 // that nobody calls by hand. The kernel lets them be executed with it.
-var helpers = map[string][]string{
-	"git": {"/usr/lib/git-core", "/usr/libexec/git-core", "/usr/local/libexec/git-core"},
-	"gcc": {"/usr/lib/gcc", "/usr/libexec/gcc"}, "cc": {"/usr/lib/gcc", "/usr/libexec/gcc"},
-	"g++": {"/usr/lib/gcc", "/usr/libexec/gcc"}, "c++": {"/usr/lib/gcc", "/usr/libexec/gcc"},
-	"go": {"/usr/local/go/pkg/tool", "/usr/lib/go/pkg/tool"},
+func helpers(command string) []string {
+	switch command {
+	case "git":
+		return []string{"/usr/lib/git-core", "/usr/libexec/git-core", "/usr/local/libexec/git-core"}
+	case "gcc", "cc", "g++", "c++":
+		return []string{"/usr/lib/gcc", "/usr/libexec/gcc"}
+	case "go":
+		return []string{"/usr/local/go/pkg/tool", "/usr/lib/go/pkg/tool"}
+	}
+	return nil
 }
 
 // Needs returns what the kernel must allow to be executed so that path runs:
@@ -23,7 +29,7 @@ var helpers = map[string][]string{
 func Needs(path string) []string {
 	var out []string
 	add(&out, path, 0)
-	for _, h := range helpers[filepath.Base(path)] {
+	for _, h := range helpers(filepath.Base(path)) {
 		if fi, err := os.Stat(h); err == nil && fi.IsDir() {
 			out = append(out, h)
 		}
@@ -54,20 +60,61 @@ func add(out *[]string, path string, depth int) {
 		}
 		return
 	}
-	if e, err := elf.NewFile(f); err == nil {
-		for _, p := range e.Progs {
-			if p.Type != elf.PT_INTERP || p.Filesz > 4096 {
-				continue
-			}
-			b := make([]byte, p.Filesz)
-			if _, err := p.ReadAt(b, 0); err == nil {
-				add(out, strings.TrimRight(string(b), "\x00"), depth+1)
-			}
+	if loader, ok := loaderOf(f); ok {
+		if loader != "" {
+			add(out, loader, depth+1)
 		}
 		return
 	}
 	// Neither: execvp and shells give it to /bin/sh.
 	add(out, "/bin/sh", depth+1)
+}
+
+// loaderOf returns the loader that a program in the ELF format names (elf(5),
+// PT_INTERP); "" for one that needs none. ok is false for any other file.
+// (debug/elf would bring decompression into every shim.)
+func loaderOf(f io.ReaderAt) (loader string, ok bool) {
+	const interp, maxPath = 3, 4096
+	var h [64]byte
+	n, _ := f.ReadAt(h[:], 0)
+	if n < 52 || string(h[:4]) != "\x7fELF" {
+		return "", false
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if h[5] == 2 {
+		order = binary.BigEndian
+	}
+	var table, size, count uint64 // of program headers
+	wide := h[4] == 2
+	switch {
+	case wide && n == 64:
+		table, size, count = order.Uint64(h[32:]), uint64(order.Uint16(h[54:])), uint64(order.Uint16(h[56:]))
+	case h[4] == 1:
+		table, size, count = uint64(order.Uint32(h[28:])), uint64(order.Uint16(h[42:])), uint64(order.Uint16(h[44:]))
+	default:
+		return "", false
+	}
+	if least := map[bool]uint64{true: 56, false: 32}[wide]; size < least || table > 1<<62 {
+		return "", true
+	}
+	for i := range count {
+		var p [56]byte
+		if m, _ := f.ReadAt(p[:min(size, 56)], int64(table+i*size)); m < 32 || order.Uint32(p[:]) != interp {
+			continue
+		}
+		off, length := uint64(order.Uint32(p[4:])), uint64(order.Uint32(p[16:]))
+		if wide {
+			off, length = order.Uint64(p[8:]), order.Uint64(p[32:])
+		}
+		if length > maxPath || off > 1<<62 {
+			continue
+		}
+		b := make([]byte, length)
+		if _, err := f.ReadAt(b, int64(off)); err == nil {
+			return strings.TrimRight(string(b), "\x00"), true
+		}
+	}
+	return "", true
 }
 
 // through returns the program that a script's `#!/usr/bin/env NAME` line looks

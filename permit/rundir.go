@@ -1,7 +1,6 @@
 package permit
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"safeshell/gate"
 	"safeshell/script"
 	"safeshell/shims"
+	"safeshell/spool"
 )
 
 // RunVar names the run in the environment of its processes. It says which
@@ -66,7 +66,7 @@ func newRunDir(home string) (*runDir, error) {
 		return nil, nested(err)
 	}
 	var b [8]byte
-	rand.Read(b[:]) // never fails (crypto/rand)
+	spool.Random(b[:])
 	id := shims.RunPrefix + hex.EncodeToString(b[:])
 	d := &runDir{path: filepath.Join(top, id), id: id}
 	if err := os.Mkdir(d.path, 0o700); err != nil {
@@ -188,7 +188,8 @@ func (d *runDir) save(m Manifest) error {
 	if err != nil {
 		return err
 	}
-	return config.Replace(filepath.Join(d.path, "manifest.json"), data, false)
+	// Without fsync: after a crash of the system there is nobody to read it.
+	return os.WriteFile(filepath.Join(d.path, "manifest.json"), data, 0o600)
 }
 
 func loadManifest(run string) (Manifest, error) {

@@ -78,10 +78,10 @@ func ttyName(dev uint64) string {
 	return ""
 }
 
-// random fills b from the kernel's generator. (crypto/rand would cost every shim
+// Random fills b from the kernel's generator. (crypto/rand would cost every shim
 // the start of a generator of its own.) Like crypto/rand it does not return
 // without.
-func random(b []byte) {
+func Random(b []byte) {
 	for off := 0; off < len(b); {
 		n, err := unix.Getrandom(b[off:], 0)
 		switch {

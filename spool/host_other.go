@@ -40,7 +40,7 @@ func identify(r *Request) {
 	r.SID, _ = unix.Getsid(0)
 }
 
-// random fills b from the system's generator.
-func random(b []byte) { _, _ = rand.Read(b) } // never fails (crypto/rand)
+// Random fills b from the system's generator.
+func Random(b []byte) { _, _ = rand.Read(b) } // never fails (crypto/rand)
 // dieWithUs is not to be had here.
 func dieWithUs(*exec.Cmd) {}

@@ -141,7 +141,7 @@ const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 func newID(now time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16)
-	random(b[6:])
+	Random(b[6:])
 	var out [26]byte
 	hi, lo := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
 	for i := 25; i >= 0; i-- {
@@ -169,6 +169,6 @@ func ValidID(id string) bool {
 // newNonce returns 128 random bits in hexadecimal.
 func newNonce() string {
 	var b [16]byte
-	random(b[:])
+	Random(b[:])
 	return fmt.Sprintf("%x", b)
 }

@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// plainAliases reads the aliases that hold in dir from the files that git would
+// read, each "key\nvalue" as `git config --null` prints it, in git's order. It is
+// errOddConfig unless all of it is plain: then git is to be asked. env is git's
+// environment, git the program itself.
+//
+// Plain is: a git of the system, whose own configuration is below /etc; nothing
+// in the environment that leads elsewhere; no included files; a repository of our
+// own with an ordinary layout, or none; every line of one meaning.
+func plainAliases(git, dir string, env []string) (entries []string, err error) {
+	if runtime.GOOS != "linux" || git != "/usr/bin/git" && git != "/bin/git" || !isProgram(git) {
+		return nil, errOddConfig // it may have its configuration anywhere
+	}
+	home, xdg := "", ""
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		switch {
+		case name == "HOME" && home == "":
+			home = value
+		case name == "XDG_CONFIG_HOME" && xdg == "":
+			xdg = value
+		case name == "HOME", name == "XDG_CONFIG_HOME", name == "SUDO_UID",
+			strings.HasPrefix(name, "GIT_") && name != "GIT_OPTIONAL_LOCKS" && name != "GIT_TERMINAL_PROMPT" && name != "GIT_NO_LAZY_FETCH" && name != "GIT_ALLOW_PROTOCOL":
+			return nil, errOddConfig
+		}
+	}
+	if !filepath.IsAbs(home) || xdg != "" && !filepath.IsAbs(xdg) {
+		return nil, errOddConfig
+	}
+	if xdg == "" {
+		xdg = home + "/.config"
+	}
+	common, err := plainRepository(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, elsewhere := range [...]string{"/usr/etc/gitconfig", "/usr/local/etc/gitconfig"} {
+		if exists(elsewhere) {
+			return nil, errOddConfig // a git that was built to look there
+		}
+	}
+	files := [...]string{"/etc/gitconfig", xdg + "/git/config", home + "/.gitconfig", common}
+	for i, f := range files {
+		if f == "" {
+			continue
+		}
+		data, err := readRegular(f, maxGitConfig)
+		if errors.Is(err, fs.ErrNotExist) && f != common {
+			continue
+		}
+		if err != nil {
+			return nil, errOddConfig
+		}
+		err = readGitConfig(data, func(key, value []byte, set bool) error {
+			switch {
+			case bytes.HasPrefix(key, []byte("include")):
+				return errOddConfig
+			case bytes.HasPrefix(key, []byte("alias.")):
+				entry := string(key)
+				if set {
+					entry += "\n" + string(value)
+				}
+				entries = append(entries, entry)
+			case i < 3:
+			case bytes.HasPrefix(key, []byte("extensions.")), string(key) == "core.repositoryformatversion" && string(value) != "0",
+				// Read as numbers and truth while git sets itself up; what is none it refuses.
+				string(key) == "core.bare" && string(value) != "false", string(key) == "core.worktree":
+				return errOddConfig
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// isProgram reports whether a file is a program that root has installed, and no
+// script in front of one.
+func isProgram(path string) bool {
+	var st unix.Stat_t
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var head [4]byte
+	n, err := unix.Read(fd, head[:])
+	return err == nil && n == 4 && string(head[:]) == "\x7fELF" && unix.Fstat(fd, &st) == nil && st.Uid == 0
+}
+
+// plainRepository returns the configuration of the repository around dir, ""
+// when there is none.
+func plainRepository(dir string) (config string, err error) {
+	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir {
+		return "", errOddConfig
+	}
+	var here unix.Stat_t
+	if unix.Stat(dir, &here) != nil {
+		return "", errOddConfig
+	}
+	uid := uint32(unix.Geteuid())
+	for d := dir; ; d = filepath.Dir(d) {
+		var st, git unix.Stat_t
+		if unix.Stat(d, &st) != nil || st.Dev != here.Dev {
+			return "", errOddConfig // git stops there
+		}
+		at := strings.TrimSuffix(d, "/")
+		if unix.Lstat(at+"/.git", &git) == nil {
+			if st.Uid != uid || git.Uid != uid {
+				return "", errOddConfig // git may refuse it
+			}
+			return plainGitDir(at+"/.git", git.Mode&unix.S_IFMT, uid)
+		}
+		if exists(at + "/HEAD") {
+			return "", errOddConfig // it may be bare
+		}
+		if d == "/" {
+			return "", nil
+		}
+	}
+}
+
+// plainGitDir returns the configuration of a repository whose .git is of that
+// kind.
+func plainGitDir(git string, kind, uid uint32) (string, error) {
+	common := git
+	switch kind {
+	case unix.S_IFREG:
+		dir := followGitFile(git)
+		if dir == git {
+			return "", errOddConfig
+		}
+		git, common = dir, dir
+		if data, err := readSmall(dir + "/commondir"); err == nil {
+			common = strings.TrimRight(data, "\n")
+			if !filepath.IsAbs(common) {
+				common = dir + "/" + common
+			}
+		}
+	case unix.S_IFDIR:
+		if exists(git + "/commondir") {
+			return "", errOddConfig
+		}
+	default:
+		return "", errOddConfig
+	}
+	for _, d := range [...]string{git, common} {
+		var st unix.Stat_t
+		if unix.Stat(d, &st) != nil || st.Uid != uid || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return "", errOddConfig
+		}
+	}
+	head, err := readSmall(git + "/HEAD")
+	if err != nil || !strings.HasPrefix(head, "ref: refs/") && !isHash(strings.TrimSpace(head)) ||
+		!exists(common+"/objects") || !exists(common+"/refs") {
+		return "", errOddConfig // git may see no repository here
+	}
+	return common + "/config", nil
+}
+
+func isHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}

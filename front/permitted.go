@@ -1,0 +1,91 @@
+package front
+
+import (
+	"fmt"
+	"io"
+
+	"safeshell/permit"
+	"safeshell/shims"
+	"safeshell/spool"
+)
+
+// permittedJSON is the answer when nothing is blocked.
+type permittedJSON struct {
+	Commands []permittedCommand `json:"commands"`
+}
+
+type permittedCommand struct {
+	Command string       `json:"command"`
+	Path    string       `json:"path,omitempty"`
+	Scope   permit.Scope `json:"scope"`
+}
+
+// permitted takes check, --json, and commands.
+func permitted(p shims.Process, args []string) (int, bool) {
+	if args[0] != "check" {
+		return 0, false
+	}
+	args = args[1:]
+	asJSON := len(args) > 0 && args[0] == "--json"
+	if asJSON {
+		args = args[1:]
+	}
+	if len(args) == 0 || args[0] == "" || args[0][0] == '-' {
+		return 0, false
+	}
+	g, err := open(p)
+	if err != nil {
+		return 0, false
+	}
+	return (&Scripts{P: p, G: g}).Check(args, asJSON), true
+}
+
+// Check is `permit check`: which of these commands a script may not declare, all
+// at once. Exit code 0: none, 1: some, 2: it cannot be told.
+func (s *Scripts) Check(commands []string, asJSON bool) int {
+	env, set, err := s.Set()
+	if err != nil {
+		return s.stop(2, err)
+	}
+	r := set.Check(commands)
+	if !r.OK() {
+		return s.blocked(env, r, commands, asJSON)
+	}
+	if !asJSON {
+		for _, d := range r {
+			if _, err := fmt.Fprintf(s.P.Stdout, "%s: permitted (%s)  %s\n", permit.Show(d.Command), d.Scope, spool.Visible(d.Path)); err != nil {
+				return failed(s.P, err)
+			}
+		}
+		return 0
+	}
+	out := permittedJSON{Commands: []permittedCommand{}}
+	for _, d := range r {
+		out.Commands = append(out.Commands, permittedCommand{d.Command, d.Path, d.Scope})
+	}
+	return failed(s.P, Encode(s.P.Stdout, out))
+}
+
+func (s *Scripts) blocked(env permit.Env, r permit.Result, commands []string, asJSON bool) int {
+	id := ""
+	if len(r.Permittable()) > 0 {
+		caller := s.G.Caller()
+		var err error
+		id, err = permit.OpenRetries(env.Paths).Put(permit.Retry{
+			Kind: permit.CheckOnly, Commands: commands, Dir: env.Dir, Environ: env.Environ, Session: caller.Session,
+			Agent: caller.Agent, Context: string(caller.Context),
+		})
+		if err != nil {
+			s.note("safeshell: %v", err)
+		}
+	}
+	b := permit.NewBlocked(r, id, "")
+	if asJSON {
+		if err := Encode(s.P.Stdout, b); err != nil && !IsBrokenPipe(err) {
+			return s.stop(2, err)
+		}
+		return 1
+	}
+	_, _ = io.WriteString(s.P.Stderr, b.Text())
+	return 1
+}
