@@ -146,3 +146,36 @@ func ours(trace string) string {
 		return before
 	}
 }
+
+// What scripts and agents call all the time is served without the large program
+// that the binary carries: copying that into memory costs ten times the rest.
+func TestLeanCommands(t *testing.T) {
+	for _, tool := range []string{"strace", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	home := t.TempDir()
+	file := filepath.Join(home, "s.sh")
+	if err := os.WriteFile(file, []byte("initcmds cat\ncat /dev/null\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(home, "trace")
+	for _, argv := range [][]string{
+		{"permit", "check", "cat"}, {"permit", "check", "--json", "--", "cat"}, {"run", file}, {"run", "--time-limit", "1m", "--", file},
+	} {
+		cmd := exec.Command("strace", append([]string{"-f", "-qq", "-o", trace, "-e", "trace=memfd_create,execve", binary}, argv...)...)
+		cmd.Env, cmd.Dir = []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}, home
+		out, err := cmd.CombinedOutput()
+		b, readErr := os.ReadFile(trace)
+		if readErr != nil || !strings.Contains(string(b), "execve(") {
+			t.Skipf("strace cannot trace here: %v\n%s", err, out)
+		}
+		if err != nil {
+			t.Errorf("%q: %v\n%s", argv, err, out)
+		}
+		if strings.Contains(string(b), "memfd_create(") {
+			t.Errorf("%q starts the whole program:\n%s", argv, b)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"safeshell/config"
 	"safeshell/mcp"
+	"safeshell/mcp/supervise"
 )
 
 type mcpCmd struct {
@@ -26,7 +27,7 @@ func (c *mcpCmd) Run(a *app) error {
 		if len(argv) == 0 {
 			return exitError(2)
 		}
-		return codeError(mcp.Supervise(argv, a.p.Environ))
+		return codeError(supervise.Run(argv, a.p.Environ))
 	}
 	if len(c.Argv) > 0 {
 		return usageError{errors.New("mcp takes no arguments; it speaks MCP on its standard input and output")}

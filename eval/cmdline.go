@@ -36,6 +36,10 @@ type cmdline struct {
 	// What shortTakes found out: which options were asked for, and which of them
 	// take a value. Options are letters and digits, from '0' on.
 	askedShort, takesShort [2]uint64
+	// What may be asked for with an answer: the bytes behind a single dash, and
+	// the first ones behind two.
+	seenOptions          bool
+	shortSeen, longHeads byteSet
 }
 
 // canonicalName maps versioned interpreters to the name that rules use.
@@ -263,7 +267,7 @@ func (c *cmdline) flag(want string) bool {
 // returns false. given says that there is a value at all, known that it is
 // known.
 func (c *cmdline) eachOption(name string, f func(value string, given, known bool) bool) {
-	if !c.hasOption {
+	if !c.hasOption || !c.mayHave(name) {
 		return
 	}
 	long := strings.HasPrefix(name, "--")
@@ -313,6 +317,39 @@ func (c *cmdline) eachOption(name string, f func(value string, given, known bool
 			}
 		}
 	}
+}
+
+// mayHave reports whether an option may be given; false is certain. Rules ask for
+// many that are not.
+func (c *cmdline) mayHave(name string) bool {
+	if c.tool.longDash || len(name) < 2 {
+		return true
+	}
+	if !c.seenOptions {
+		c.seenOptions = true
+		for i := 1; i < len(c.kinds); i++ {
+			if c.kinds[i] != argOption {
+				continue
+			}
+			text, _ := leading(c.words[i])
+			if strings.HasPrefix(text, "--") {
+				if len(text) > 2 {
+					c.longHeads.add(text[2])
+				}
+				continue
+			}
+			for k := 1; k < len(text); k++ {
+				c.shortSeen.add(text[k])
+			}
+		}
+	}
+	switch {
+	case len(name) == 2:
+		return name[0] != '-' || c.shortSeen.has(name[1])
+	case strings.HasPrefix(name, "--"):
+		return c.longHeads.has(name[2])
+	}
+	return true
 }
 
 // abbreviates says that opt is given for want: a beginning of at least one

@@ -123,7 +123,7 @@ func plainRepository(dir string) (config string, err error) {
 			if st.Uid != uid || git.Uid != uid {
 				return "", errOddConfig // git may refuse it
 			}
-			return plainGitDir(at+"/.git", git.Mode&unix.S_IFMT, uid)
+			return plainGitDir(at+"/.git", uint32(git.Mode)&unix.S_IFMT, uid)
 		}
 		if exists(at + "/HEAD") {
 			return "", errOddConfig // it may be bare
@@ -160,7 +160,7 @@ func plainGitDir(git string, kind, uid uint32) (string, error) {
 	}
 	for _, d := range [...]string{git, common} {
 		var st unix.Stat_t
-		if unix.Stat(d, &st) != nil || st.Uid != uid || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		if unix.Stat(d, &st) != nil || st.Uid != uid || uint32(st.Mode)&unix.S_IFMT != unix.S_IFDIR {
 			return "", errOddConfig
 		}
 	}

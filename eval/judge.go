@@ -194,12 +194,34 @@ func (j *judging) again(s *source) {
 	j.d.Problems = append(j.d.Problems, Problem{File: s.path, Message: "its compiled rules are damaged", Fix: "rm -r " + quote(j.r.o.Paths.Cache), Fatal: true})
 }
 
+// sortEntries merges what was found under several keys, each in order already.
 func sortEntries(e []entry) {
-	for i := 1; i < len(e); i++ {
-		for k := i; k > 0 && e[k].ord < e[k-1].ord; k-- {
-			e[k], e[k-1] = e[k-1], e[k]
+	var space [48]entry
+	for {
+		i := ordered(e)
+		if i == len(e) {
+			return
+		}
+		first, second := append(space[:0], e[:i]...), e[i:i+ordered(e[i:])]
+		for k := 0; len(first) > 0; k++ {
+			// What is written to lies in front of what second still holds.
+			if len(second) > 0 && second[0].ord < first[0].ord {
+				e[k], second = second[0], second[1:]
+			} else {
+				e[k], first = first[0], first[1:]
+			}
 		}
 	}
+}
+
+// ordered returns how many entries from the first on are in order.
+func ordered(e []entry) int {
+	for i := 1; i < len(e); i++ {
+		if e[i].ord < e[i-1].ord {
+			return i
+		}
+	}
+	return len(e)
 }
 
 // try matches one rule and keeps it when it could matter.

@@ -7,7 +7,7 @@ import (
 
 // matchTargets evaluates the path keys of a clause.
 func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any), loss *[]string) certainty {
-	ts := v.targets()
+	ts, out := v.targets(), &v.accessesOut
 	result := sure
 	keys := 0
 	each := func(key string, list []string, of kinds) {
@@ -15,11 +15,11 @@ func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, 
 			return
 		}
 		keys++
-		result = min(result, v.someTarget(c, ts, key, list, of, except, note, loss))
+		result = min(result, v.someTarget(c, ts, out, key, list, of, except, note, loss))
 	}
 	if c.paths != nil {
 		keys++
-		result = min(result, v.someTarget(c, v.operandTargets(skip), "operand", c.paths, ofAny, except, note, loss))
+		result = min(result, v.someTarget(c, v.operandTargets(skip), &v.operandsOut, "operand", c.paths, ofAny, except, note, loss))
 	}
 	each("reads", c.reads, ofRead)
 	each("writes", c.writes, ofAny&^(ofRead|ofDiscard|ofVia))
@@ -71,6 +71,7 @@ func (v *view) operandTargets(skip int) []target {
 		}
 	}
 	v.operandsOf, v.operandsSkip, v.operandsDone = list, skip, true
+	v.operandsOut = outKinds{}
 	return list
 }
 
@@ -86,9 +87,13 @@ func (v *view) changes() bool {
 
 // someTarget looks for a target that all path keys of the clause accept. In an
 // exception all targets of the kind must be accepted, and there must be one.
-func (v *view) someTarget(c *clause, ts []target, key string, list []string, of kinds, except bool, note func(string, ...any), loss *[]string) certainty {
+func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, list []string, of kinds, except bool, note func(string, ...any), loss *[]string) certainty {
 	best, all, any, quiet := never, sure, false, false
 	l := v.r.listOf(list, len(ts))
+	if out.has(of, l) && v.quietIn(l) {
+		return never
+	}
+	allOut, lists := true, v.r.own.lists // what the loop finds out about all targets
 	for i := range ts {
 		t := &ts[i]
 		if of>>t.kind&1 == 0 {
@@ -99,7 +104,10 @@ func (v *view) someTarget(c *clause, ts []target, key string, list []string, of 
 		}
 		v.resolve(t)
 		k := never
-		if !quiet || !v.ruledOut(t, l) {
+		if quiet && v.ruledOut(t, l) {
+			lists = min(lists, t.ownLists)
+		} else {
+			allOut = false
 			k = v.accepts(c, t, l)
 		}
 		all = min(all, k)
@@ -114,6 +122,9 @@ func (v *view) someTarget(c *clause, ts []target, key string, list []string, of 
 			break
 		}
 	}
+	if any && allOut {
+		out.add(of, lists)
+	}
 	if except {
 		if !any {
 			return never
@@ -121,6 +132,26 @@ func (v *view) someTarget(c *clause, ts []target, key string, list []string, of 
 		return all
 	}
 	return best
+}
+
+// outKinds are kinds of which every target is ruled out (view.ruledOut) for all
+// lists up to a number, so that the next list need not look at them one by one.
+type outKinds struct {
+	kinds kinds
+	lists int
+}
+
+func (o *outKinds) has(of kinds, l *pathList) bool {
+	return l.number > 0 && l.number <= o.lists && of&^o.kinds == 0
+}
+
+func (o *outKinds) add(of kinds, lists int) {
+	switch {
+	case lists > o.lists:
+		*o = outKinds{of, lists} // what was found out of fewer lists is found out again
+	case lists == o.lists:
+		o.kinds |= of
+	}
 }
 
 func (v *view) accepts(c *clause, t *target, l *pathList) certainty {

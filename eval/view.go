@@ -24,15 +24,17 @@ type view struct {
 	operandsOf   []target
 	operandsSkip int
 	operandsDone bool
-	comps        []comp        // the memory of paths
-	spare        []script.Word // the memory of operandList
-	at           workDir
-	judging      judging
-	valuesDone   bool
-	vals         commandValues
-	branches     *branchFact
-	walked       int // files looked at for what can be had again, of all targets
-	expanded     int // names that patterns stand for, of all targets
+	// What the path lists asked so far have shown of both.
+	accessesOut, operandsOut outKinds
+	comps                    []comp        // the memory of paths
+	spare                    []script.Word // the memory of operandList
+	at                       workDir
+	judging                  judging
+	valuesDone               bool
+	vals                     commandValues
+	branches                 *branchFact
+	walked                   int // files looked at for what can be had again, of all targets
+	expanded                 int // names that patterns stand for, of all targets
 }
 
 // keptLimit is how many elements of each kind are kept for the next Judge.

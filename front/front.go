@@ -16,6 +16,7 @@ import (
 	"safeshell/config"
 	"safeshell/gate"
 	"safeshell/initscript"
+	"safeshell/mcp/supervise"
 	"safeshell/shims"
 )
 
@@ -53,6 +54,11 @@ func Run(p shims.Process) (code int, served bool) {
 		return runScript(p, args[2:])
 	case "permit":
 		return permitted(p, args[2:])
+	case "mcp": // between its server and a script
+		if len(args) < 5 || args[2] != "--supervise" || args[3] != "--" {
+			return 0, false
+		}
+		return supervise.Run(args[4:], p.Environ), true
 	}
 	return 0, false
 }

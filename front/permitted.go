@@ -30,7 +30,8 @@ func permitted(p shims.Process, args []string) (int, bool) {
 	if asJSON {
 		args = args[1:]
 	}
-	if len(args) == 0 || args[0] == "" || args[0][0] == '-' {
+	args, ok := positional(args)
+	if !ok {
 		return 0, false
 	}
 	g, err := open(p)

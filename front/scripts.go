@@ -36,14 +36,14 @@ type ScriptOptions struct {
 	JSON  bool          // what is blocked, on standard output
 }
 
-// runScript takes --time-limit D, --json, a script and its arguments; or the
+// runScript takes --time-limit D, --json, --, a script and its arguments; or the
 // --keeper that a run starts for itself.
 func runScript(p shims.Process, args []string) (int, bool) {
 	if len(args) == 2 && args[0] == "--keeper" && filepath.IsAbs(args[1]) {
 		return failed(p, permit.Keep(args[1])), true
 	}
 	var o ScriptOptions
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--" {
 		value, isLimit := strings.CutPrefix(args[0], "--time-limit=")
 		if args[0] == "--time-limit" && len(args) > 1 {
 			value, isLimit, args = args[1], true, args[1:]
@@ -62,7 +62,8 @@ func runScript(p shims.Process, args []string) (int, bool) {
 		}
 		args = args[1:]
 	}
-	if len(args) == 0 || args[0] == "" {
+	args, ok := positional(args)
+	if !ok {
 		return 0, false
 	}
 	g, err := open(p)
@@ -70,6 +71,16 @@ func runScript(p shims.Process, args []string) (int, bool) {
 		return 0, false
 	}
 	return (&Scripts{P: p, G: g}).Run(args[0], args[1:], o), true
+}
+
+// positional drops the -- in front of the first argument that is no option. ok is
+// false where it takes the command line to say what is meant.
+func positional(args []string) (rest []string, ok bool) {
+	dashes := len(args) > 0 && args[0] == "--"
+	if dashes {
+		args = args[1:]
+	}
+	return args, len(args) > 0 && args[0] != "" && args[0] != "--" && (dashes || args[0][0] != '-')
 }
 
 // failed prints an error, if there is one, and returns the exit code for it.

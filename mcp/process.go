@@ -10,12 +10,14 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"safeshell/mcp/supervise"
 )
 
 // How long to wait for what should come at once.
 const (
-	drainWait = 300 * time.Millisecond // output behind the end of a script
-	endWait   = grace + 4*time.Second  // a supervisor that was told to end its tree
+	drainWait = 300 * time.Millisecond          // output behind the end of a script
+	endWait   = supervise.Grace + 4*time.Second // a supervisor that was told to end its tree
 )
 
 // Why a process was ended by the server.
@@ -41,7 +43,7 @@ type process struct {
 	endOnce sync.Once
 	ended   string // why the server ended it; final once done is closed
 	// Final once done is closed.
-	exit  report
+	exit  supervise.Report
 	took  time.Duration
 	notes []string
 }
@@ -78,7 +80,8 @@ func start(self string, argv, env []string, dir string) (*process, error) {
 		mine = append(mine, f)
 	}
 	p.orders = mine[2]
-	p.cmd = exec.Command(supervisorPath(self), append([]string{"mcp", "--supervise", "--"}, argv...)...)
+	// The file, not this very program: that may be the large one, run from memory.
+	p.cmd = exec.Command(self, append([]string{"mcp", "--supervise", "--"}, argv...)...)
 	p.cmd.Args[0] = "safeshell"
 	p.cmd.Env, p.cmd.Dir = env, dir
 	p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1]
@@ -117,11 +120,11 @@ func (p *process) watch(reports *os.File) {
 	defer reports.Close()
 	err := json.NewDecoder(io.LimitReader(reports, 1<<20)).Decode(&p.exit)
 	if err != nil {
-		p.exit = report{Code: 137, Error: "the script's supervisor died"}
+		p.exit = supervise.Report{Code: 137, Error: "the script's supervisor died"}
 	}
 	p.took = time.Since(p.started)
 	if !p.wait(p.drained, drainWait) {
-		p.order(orderHolders)
+		p.order(supervise.OrderHolders)
 		if p.wait(p.drained, endWait) {
 			p.notes = append(p.notes, "processes that the script left behind still had its output open and were ended; to keep a server running, start it with background: true")
 		} else {
@@ -132,7 +135,7 @@ func (p *process) watch(reports *os.File) {
 			<-p.drained
 		}
 	}
-	p.endOnce.Do(func() { p.order(orderLeave) })
+	p.endOnce.Do(func() { p.order(supervise.OrderLeave) })
 	gone := make(chan struct{})
 	go func() { _ = p.cmd.Wait(); close(gone) }()
 	if !p.wait(gone, endWait) {
@@ -163,7 +166,7 @@ func (p *process) order(o byte) {
 func (p *process) end(why string) {
 	p.endOnce.Do(func() {
 		p.ended = why
-		p.order(orderEnd)
+		p.order(supervise.OrderEnd)
 		// A supervisor that does not obey is ended itself: its pipe breaks.
 		go func() {
 			if !p.wait(p.done, 2*endWait) {

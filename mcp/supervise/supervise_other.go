@@ -1,6 +1,6 @@
 //go:build !linux
 
-package mcp
+package supervise
 
 import (
 	"encoding/json"
@@ -11,33 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descriptors of the supervisor beside the script's own three.
-const (
-	orderFD  = 3
-	reportFD = 4
-)
-
-// Orders; see supervise_linux.go.
-const (
-	orderEnd     = 'e'
-	orderHolders = 'h'
-	orderLeave   = 'l'
-)
-
-const grace = 2 * time.Second
-
-type report struct {
-	Code   int    `json:"code"`
-	Signal int    `json:"signal,omitempty"`
-	Error  string `json:"error,omitempty"`
-}
-
-// Supervise is the process between the server and one script. Where the system
+// Run is the process between the server and one script. Where the system
 // has no reaper of descendants, it ends the script's process group; what has
 // left the group goes on.
-func Supervise(argv, env []string) int {
+func Run(argv, env []string) int {
 	out := os.NewFile(reportFD, "report")
-	say := func(r report) {
+	say := func(r Report) {
 		b, _ := json.Marshal(r)
 		_, _ = out.Write(append(b, '\n'))
 	}
@@ -47,7 +26,7 @@ func Supervise(argv, env []string) int {
 		Env: env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
-		say(report{Code: 126, Error: argv[0] + ": " + err.Error()})
+		say(Report{Code: 126, Error: argv[0] + ": " + err.Error()})
 		return 1
 	}
 	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
@@ -62,7 +41,7 @@ func Supervise(argv, env []string) int {
 				continue
 			}
 			if err == nil && got == pid {
-				r := report{Code: st.ExitStatus()}
+				r := Report{Code: st.ExitStatus()}
 				if st.Signaled() {
 					r.Signal = int(st.Signal())
 					r.Code = 128 + r.Signal
@@ -77,7 +56,7 @@ func Supervise(argv, env []string) int {
 		if unix.Kill(-pid, unix.SIGTERM) != nil {
 			return
 		}
-		for deadline := time.Now().Add(grace); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(Grace); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			if unix.Kill(-pid, 0) != nil {
 				return
 			}
@@ -88,14 +67,14 @@ func Supervise(argv, env []string) int {
 	b := make([]byte, 1)
 	for {
 		if n, err := orders.Read(b); err != nil || n == 0 {
-			b[0] = orderEnd
+			b[0] = OrderEnd
 		}
 		switch b[0] {
-		case orderLeave:
+		case OrderLeave:
 			return 0
-		case orderHolders:
+		case OrderHolders:
 			end()
-		case orderEnd:
+		case OrderEnd:
 			end()
 			select {
 			case <-done:

@@ -1,4 +1,4 @@
-package mcp
+package supervise
 
 import (
 	"encoding/json"
@@ -13,48 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A script runs below a supervisor, a process of its own, so that all that the
-// script starts can be ended, whatever it does: the supervisor is the reaper of
-// its descendants (PR_SET_CHILD_SUBREAPER), so nothing that forks, changes its
-// process group or its session gets out of its tree; and it holds the end of a
-// pipe that breaks when the server dies, however that dies.
-
-// Descriptors of the supervisor beside the script's own three.
-const (
-	orderFD  = 3 // orders of the server; its end is the server's
-	reportFD = 4 // what became of the script
-)
-
-// Orders.
-const (
-	orderEnd     = 'e' // end the whole tree: SIGTERM, and SIGKILL after the grace
-	orderHolders = 'h' // end what still holds the script's output open
-	orderLeave   = 'l' // leave what still runs alone, and exit
-)
-
-// grace is how long SIGTERM may take before SIGKILL follows.
-const grace = 2 * time.Second
-
-// report is what the supervisor says of the script, one line of JSON.
-type report struct {
-	Code   int    `json:"code"`             // exit code; 128+n for a signal
-	Signal int    `json:"signal,omitempty"` // that ended it
-	Error  string `json:"error,omitempty"`  // it could not be started
-}
-
-// Supervise is the process between the server and one script: argv is started
+// Run is the process between the server and one script: argv is started
 // in a session of its own, with the standard files of this process. It
 // returns this process's exit code.
-func Supervise(argv, env []string) int {
+func Run(argv, env []string) int {
 	out := os.NewFile(reportFD, "report")
-	say := func(r report) {
+	say := func(r Report) {
 		b, _ := json.Marshal(r)
 		_, _ = out.Write(append(b, '\n'))
 	}
 	unix.CloseOnExec(orderFD)
 	unix.CloseOnExec(reportFD)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		say(report{Code: 126, Error: "PR_SET_CHILD_SUBREAPER: " + err.Error()})
+		say(Report{Code: 126, Error: "PR_SET_CHILD_SUBREAPER: " + err.Error()})
 		return 1
 	}
 	pipes := pipeIDs(1, 2)
@@ -64,7 +35,7 @@ func Supervise(argv, env []string) int {
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
-		say(report{Code: 126, Error: argv[0] + ": " + err.Error()})
+		say(Report{Code: 126, Error: argv[0] + ": " + err.Error()})
 		return 1
 	}
 	// The supervisor itself must not hold the output open.
@@ -87,7 +58,7 @@ func Supervise(argv, env []string) int {
 			select {} // for orders
 		}
 		if got == pid {
-			r := report{Code: st.ExitStatus()}
+			r := Report{Code: st.ExitStatus()}
 			if st.Signaled() {
 				r.Signal = int(st.Signal())
 				r.Code = 128 + r.Signal
@@ -107,14 +78,14 @@ func (s *supervisor) obey(orders *os.File) {
 	b := make([]byte, 1)
 	for {
 		if n, err := orders.Read(b); err != nil || n == 0 {
-			b[0] = orderEnd
+			b[0] = OrderEnd
 		}
 		switch b[0] {
-		case orderLeave:
+		case OrderLeave:
 			os.Exit(0)
-		case orderHolders:
+		case OrderHolders:
 			s.end(func(pid int) bool { return holds(pid, s.pipes) })
-		case orderEnd:
+		case OrderEnd:
 			s.end(func(int) bool { return true })
 			select {
 			case <-s.alone:
@@ -142,7 +113,7 @@ func (s *supervisor) end(which func(pid int) bool) {
 	if send(syscall.SIGTERM) == 0 {
 		return
 	}
-	for deadline := time.Now().Add(grace); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(Grace); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if send(0) == 0 {
 			return
 		}

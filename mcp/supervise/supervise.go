@@ -1,0 +1,32 @@
+// Package supervise is the process between the MCP server and one script, so that
+// all that the script starts can be ended, whatever it does: the supervisor is the
+// reaper of its descendants (PR_SET_CHILD_SUBREAPER), so nothing that forks,
+// changes its process group or its session gets out of its tree; and it holds the
+// end of a pipe that breaks when the server dies, however that dies. It is a
+// package of its own, so that the lean program can be that process.
+package supervise
+
+import "time"
+
+// Descriptors of the supervisor beside the script's own three.
+const (
+	orderFD  = 3 // orders of the server; its end is the server's
+	reportFD = 4 // what became of the script
+)
+
+// Orders, a byte each.
+const (
+	OrderEnd     = 'e' // end the whole tree: SIGTERM, and SIGKILL after the grace
+	OrderHolders = 'h' // end what still holds the script's output open
+	OrderLeave   = 'l' // leave what still runs alone, and exit
+)
+
+// Grace is how long SIGTERM may take before SIGKILL follows.
+const Grace = 2 * time.Second
+
+// Report is what the supervisor says of the script, one line of JSON.
+type Report struct {
+	Code   int    `json:"code"`             // exit code; 128+n for a signal
+	Signal int    `json:"signal,omitempty"` // that ended it
+	Error  string `json:"error,omitempty"`  // it could not be started
+}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package mcp
-
-func supervisorPath(self string) string { return self }
