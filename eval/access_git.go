@@ -12,6 +12,9 @@ func (v *view) gitTouch(kind accessKind, ws []script.Word) {
 		return
 	}
 	place, _ := v.gitPlaceOf()
+	if v.worksElsewhere(place) {
+		ws = []script.Word{{Parts: []script.Part{{Kind: script.Operand}}}}
+	}
 	for _, w := range ws {
 		t := target{kind: kind, word: w, recursive: true, dir: place.dir, staged: kind == accDiscard && v.fromCommit()}
 		if s, ok := w.Text(); ok && (strings.HasPrefix(s, ":") || strings.ContainsAny(s, "*?[")) {

@@ -28,6 +28,11 @@ func (p gitPlace) git(r *Rules, args ...string) (string, error) {
 		return "", errRunsCode
 	}
 	full := []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "-c", "protocol.allow=never", "--no-pager"}
+	// However the repository wants its files compared, and wherever it says they are.
+	full = append(full, "-c", "core.checkStat=default", "-c", "core.trustctime=true", "-c", "core.ignoreStat=false")
+	if p.top != "" {
+		full = append(full, "--work-tree="+p.top)
+	}
 	if p.named {
 		full = append(full, "--git-dir="+p.gitDir)
 	}

@@ -309,7 +309,9 @@ func (v *view) recoverableFile(file string, t *target) bool {
 	entries := x.find(rel)
 	if kind != unix.S_IFDIR || t.kind == accDiscard {
 		if len(entries) == 0 {
-			return t.kind == accDiscard // git touches only what it tracks
+			// Git touches only what it tracks; but out of a commit it takes a file
+			// over one that it does not track.
+			return t.kind == accDiscard && (!t.staged || v.line.sub == "rm")
 		}
 		if len(entries) > maxWalk {
 			return v.cleanByGit(top, file, t)
@@ -387,9 +389,17 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	if rel == "" {
 		rel = "."
 	}
-	known, err := place.git(v.r, "ls-files", "--stage", "-z", "--", ":(literal)"+rel)
-	if err != nil || strings.HasPrefix(known, "160000 ") || strings.Contains(known, "\x00160000 ") {
-		return false // submodules are repositories of their own; git would run in each under its configuration
+	known, err := place.git(v.r, "ls-files", "--stage", "-v", "-z", "--", ":(literal)"+rel)
+	if err != nil {
+		return false
+	}
+	for _, entry := range strings.Split(strings.TrimSuffix(known, "\x00"), "\x00") {
+		// Only what git looks at when it is asked for changes (assume-unchanged,
+		// skip-worktree have other letters). Submodules are repositories of their
+		// own; git would run in each under its configuration.
+		if entry != "" && !strings.HasPrefix(entry, "H ") || strings.HasPrefix(entry, "H 160000 ") {
+			return false
+		}
 	}
 	out, err := place.git(v.r, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
 	if err != nil {

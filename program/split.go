@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +30,10 @@ var whole string
 // Run replaces this process by the whole program. It returns an exit code only
 // if that fails.
 func Run(p shims.Process) int {
-	env := append(p.Environ[:len(p.Environ):len(p.Environ)], shims.BinaryVar+"="+shims.Executable())
+	// Ours first: of two of a name the first counts, and the caller may have set one.
+	env := append([]string{shims.BinaryVar + "=" + shims.Executable()}, slices.DeleteFunc(slices.Clone(p.Environ), func(kv string) bool {
+		return strings.HasPrefix(kv, shims.BinaryVar+"=")
+	})...)
 	argv := append([]string{"safeshell"}, p.Argv[1:]...)
 	err := fromMemory(argv, env)
 	if err != nil {
