@@ -206,6 +206,8 @@ func (e *evidence) checkRun(v *invocation, decisions []spool.Entry, used map[str
 		r.violate("invocation %d (%s %s) ran as process %d instead of %d", v.n, v.layer, v.word, e.ran[v.n][0], v.pid)
 	case ran == 0 && v.code == 0 && v.died == 0:
 		r.violate("invocation %d (%s %s) exits 0 but did not run", v.n, v.layer, v.word)
+	case v.died == 0 && v.code > 0 && v.code != 126 && v.code <= 128:
+		r.violate("invocation %d (%s %s) exits %d, which is neither its command's nor a refusal", v.n, v.layer, v.word, v.code)
 	case ran == 1 && v.code == 126:
 		r.violate("invocation %d (%s %s) ran but exits 126", v.n, v.layer, v.word)
 	}
