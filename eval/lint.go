@@ -68,7 +68,7 @@ func lintOverrides(path string, f *ruleFile) []Problem {
 		if !known[o.name] {
 			out = append(out, Problem{
 				File: path, Line: o.line, Column: o.column,
-				Message: "no built-in rule is called " + o.name,
+				Message: shortened("no built-in rule is called " + o.name),
 				Fix:     "take a name from `safeshell rules list`" + nearest(o.name, known),
 			})
 		}
@@ -80,6 +80,9 @@ func lintOverrides(path string, f *ruleFile) []Problem {
 func nearest(name string, known map[string]bool) string {
 	best, dist := "", 4
 	for k := range known {
+		if max(len(name)-len(k), len(k)-len(name)) > 4*dist {
+			continue // bytes; a name as long as the file would take seconds
+		}
 		if d := editDistance(name, k); d < dist || d == dist && k < best {
 			best, dist = k, d
 		}

@@ -12,7 +12,7 @@ import (
 // match, can never change a verdict, or have a condition that bash refuses.
 func lintRule(path string, r *rule) (out []Problem) {
 	bad := func(message, fix string) {
-		out = append(out, Problem{File: path, Line: r.line, Column: 1, Message: "rule " + r.name + " " + message, Fix: fix})
+		out = append(out, Problem{File: path, Line: r.line, Column: 1, Message: shortened("rule " + r.name + " " + message), Fix: shortened(fix)})
 	}
 	if r.action == Allow {
 		bad("allows, which never changes a verdict: the strictest rule wins", "write unless: in the rule that is too strict, or an override of it")

@@ -249,6 +249,16 @@ func clip(s string) string {
 	return s
 }
 
+// shortened bounds what is said of a file, in bytes: a name in it may be as
+// long as the file.
+func shortened(s string) string {
+	const limit = 600
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit/2], "") + " ... " + strings.ToValidUTF8(s[len(s)-limit/3:], "")
+	}
+	return s
+}
+
 func (v *view) subcommandText(n int) string {
 	var b strings.Builder
 	if v.line.subAt == 0 && v.line.sub != "" && v.line.tool.sub {

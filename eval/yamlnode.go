@@ -26,7 +26,7 @@ type yamlReader struct {
 }
 
 func (y *yamlReader) bad(n *yaml.Node, fix, format string, args ...any) {
-	p := Problem{File: y.file, Message: fmt.Sprintf(format, args...), Fix: fix}
+	p := Problem{File: y.file, Message: shortened(fmt.Sprintf(format, args...)), Fix: shortened(fix)}
 	if n != nil {
 		p.Line, p.Column = n.Line, n.Column
 	}
