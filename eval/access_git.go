@@ -12,11 +12,16 @@ func (v *view) gitTouch(kind accessKind, ws []script.Word) {
 		return
 	}
 	place, _ := v.gitPlaceOf()
-	if v.worksElsewhere(place) {
+	elsewhere := v.worksElsewhere(place)
+	if elsewhere {
 		ws = []script.Word{{Parts: []script.Part{{Kind: script.Operand}}}}
 	}
+	fresh := !elsewhere && place.dir == "" && isFresh(v.c.Dir)
 	for _, w := range ws {
 		t := target{kind: kind, word: w, recursive: true, dir: place.dir, staged: kind == accDiscard && v.fromCommit()}
+		if fresh {
+			t.word = v.c.Dir // whatever it is, it is in there
+		}
 		if s, ok := w.Text(); ok && (strings.HasPrefix(s, ":") || strings.ContainsAny(s, "*?[")) {
 			// A pathspec with a pattern: as good as everything.
 			t.word = script.Lit(".")
@@ -43,6 +48,17 @@ func (v *view) gitAccess() {
 		v.gitTouch(accDelete, ops)
 	case "checkout", "restore", "checkout-index", "rm":
 		v.gitTouch(accDiscard, v.discarded())
+	case "reset":
+		if l.flag("--hard") || l.flag("--merge") {
+			// The whole working tree, and the branch, which may be that of a
+			// repository elsewhere.
+			place, _ := v.gitPlaceOf()
+			ws := []script.Word{script.Lit(".")}
+			if place.top != "" {
+				ws = []script.Word{script.Lit(place.top), script.Lit(place.common)}
+			}
+			v.gitTouch(accDiscard, ws)
+		}
 	case "config":
 		if !v.readsConfig() {
 			v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-f", "--file")

@@ -42,8 +42,10 @@ type cmdline struct {
 	shortSeen, longHeads byteSet
 }
 
-// canonicalName maps versioned interpreters to the name that rules use.
+// canonicalName maps versioned interpreters, and programs of Windows called from
+// WSL (git.exe), to the name that rules use.
 func canonicalName(name string) string {
+	name = script.WithoutExe(name)
 	if n := len(name); n == 0 || name[n-1] > '9' || name[n-1] < '-' || name[n-1] == '/' {
 		return name
 	}

@@ -44,6 +44,11 @@ func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 			}
 		}
 	}
+	if !unknown && p.dir == "" && gitDir == "" && isFresh(v.c.Dir) {
+		// What mktemp made is in no repository; one that the text makes there
+		// has no branches yet that could be protected.
+		return p, never
+	}
 	if unknown || p.dir == "" {
 		return p, maybe
 	}
@@ -77,6 +82,19 @@ func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 		p.common = filepath.Clean(c)
 	}
 	return p, sure
+}
+
+// isFresh says that a directory is one that mktemp makes, or lies in it.
+func isFresh(dir script.Word) bool {
+	if len(dir.Parts) == 0 || dir.Parts[0].Kind != script.TempPath {
+		return false
+	}
+	for _, p := range dir.Parts[1:] {
+		if p.Kind != script.Literal || strings.Contains(p.Text, "..") {
+			return false
+		}
+	}
+	return true
 }
 
 func isGitDir(dir string) bool {

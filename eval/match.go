@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"safeshell/script"
@@ -65,6 +66,10 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 	}
 	if c.subcommand != nil {
 		n, ok := v.line.subcommand(c.subcommand)
+		if !ok && v.line.sub == "config" && v.line.name == "git" && v.readsConfig() {
+			// git config KEY is the older spelling of git config get KEY.
+			n, ok = 1, slices.ContainsFunc(c.subcommand, func(w []string) bool { return len(w) == 2 && w[0] == "config" && w[1] == "get" })
+		}
 		switch {
 		case ok:
 			skip = n

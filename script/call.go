@@ -175,11 +175,21 @@ func baseName(w Word) string {
 	return ""
 }
 
+// base is the name of a program: the last component of its path, without the
+// ending that Windows gives it (git.exe, called from WSL).
 func base(t string) string {
 	if i := strings.LastIndexByte(t, '/'); i >= 0 {
-		return t[i+1:]
+		t = t[i+1:]
 	}
-	return t
+	return WithoutExe(t)
+}
+
+// WithoutExe takes a .exe from the end of a program's name.
+func WithoutExe(name string) string {
+	if n := len(name) - 4; n > 0 && name[n] == '.' && strings.EqualFold(name[n:], ".exe") {
+		return name[:n]
+	}
+	return name
 }
 
 // run lists a command of the shell and follows it: a function, a builtin or a

@@ -18,7 +18,7 @@ func carries(name string) bool {
 		"rustup", "devbox", "perf", "emacs", "cargo", "nodemon", "concurrently", "hyperfine", "vim", "vi", "nvim", "ex",
 		"doppler", "bazel", "bazelisk", "fly", "flyctl", "aws", "cf", "et",
 		"capsh", "flatpak", "snap", "start-stop-daemon", "lldb", "rr", "gdbserver", "cgdb", "just", "start-server-and-test", "server-test", "start-test", "mvn", "mvnw",
-		"guix", "devenv", "tox",
+		"guix", "devenv", "tox", "nvm", "fnm", "volta", "nx", "pueue", "meta", "gita", "salt-call",
 		"gdb", "sqlite3", "psql", "mysql", "mariadb", "sed", "gsed", "safeshell", "pwsh", "powershell":
 		return true
 	}

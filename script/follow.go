@@ -1,6 +1,7 @@
 package script
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -134,12 +135,14 @@ func (a *analyzer) writes(k *call, name string) {
 				a.wrote(k.dir, args[j+1], nil, false)
 			case strings.HasPrefix(t, "--output="):
 				a.wrote(k.dir, Lit(t[len("--output="):]), nil, false)
-			case len(t) > 2 && t[0] == '-' && t[1] != '-' && strings.HasSuffix(t, "o") && name == "curl" && j+1 < len(args):
+			case strings.HasPrefix(t, "--output-document="):
+				a.wrote(k.dir, Lit(t[len("--output-document="):]), nil, false)
+			case len(t) > 2 && t[0] == '-' && t[1] != '-' && (strings.HasSuffix(t, "o") && name == "curl" || strings.HasSuffix(t, "O") && name == "wget") && j+1 < len(args):
 				a.wrote(k.dir, args[j+1], nil, false)
 			case len(t) > 2 && t[0] == '-' && t[1] != '-' && strings.HasSuffix(t, "O"), t == "-O", t == "--remote-name", name == "wget":
 				for _, u := range args {
 					if s, ok := u.Text(); ok && strings.Contains(s, "/") && !strings.HasPrefix(s, "-") {
-						if b := base(strings.TrimRight(s, "/")); b != "" {
+						if b := path.Base(s); b != "/" {
 							a.wrote(k.dir, Lit(b), nil, false)
 						}
 					}
@@ -188,7 +191,8 @@ func (a *analyzer) copies(k *call, args []Word) {
 	for _, from := range ops[:len(ops)-1] {
 		for _, content := range a.fileOf(k.dir, from) {
 			a.wrote(k.dir, to, content, false)
-			b := base(wordName(from))
+			b := wordName(from)
+			b = b[strings.LastIndexByte(b, '/')+1:]
 			in := Word{Parts: append(slices.Clone(to.Parts), Part{Text: "/" + b})}
 			in.Parts = merge(in.Parts)
 			a.wrote(k.dir, in, content, false)

@@ -76,8 +76,30 @@ func (a *analyzer) optionCode(k *call, name string) {
 				}
 			}
 		case "pwsh", "powershell":
-			if o := strings.ToLower(opt); len(o) > 1 && (strings.HasPrefix("-command", o) || strings.HasPrefix("-encodedcommand", o) || o == "-ec") {
+			o := strings.ToLower(opt)
+			if len(o) > 1 && o[0] == '/' {
+				o = "-" + o[1:] // as Windows writes options
+			}
+			switch {
+			case len(o) > 1 && strings.HasPrefix("-command", o):
+				// All that follows is the code, joined by blanks.
+				if plain, ok := plainCode(k.argv[j+1:]); ok {
+					code(Lit(plain))
+				} else {
+					a.unknown("PowerShell code is not analysed", k.c.src, k.span)
+				}
+				return
+			case len(o) > 1 && strings.HasPrefix("-encodedcommand", o), o == "-ec":
 				a.unknown("PowerShell code is not analysed", k.c.src, k.span)
+			case len(o) > 1 && strings.HasPrefix("-file", o):
+				return
+			case o[0] != '-' && name == "powershell" && !valueOfPowerShell(k.argv, j):
+				if plain, ok := plainCode(k.argv[j:]); ok {
+					code(Lit(plain))
+				} else {
+					a.unknown("PowerShell code is not analysed", k.c.src, k.span)
+				}
+				return
 			}
 		}
 		if takes {

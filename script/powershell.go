@@ -58,6 +58,39 @@ func plainPowerShell(text string) (plain, why string) {
 	}
 }
 
+// plainCode is the code that pwsh is given in these words, as a POSIX shell would
+// write it, if it is plain enough for that.
+func plainCode(words []Word) (plain string, ok bool) {
+	var b strings.Builder
+	for i, w := range words {
+		t, known := w.Text()
+		if !known {
+			return "", false
+		}
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t)
+	}
+	plain, why := plainPowerShell(b.String())
+	return plain, why == ""
+}
+
+// valueOfPowerShell says that a word is the value of the option before it.
+func valueOfPowerShell(argv []Word, j int) bool {
+	t, ok := argv[j-1].Text()
+	if !ok || len(t) < 3 || t[0] != '-' && t[0] != '/' {
+		return false
+	}
+	t = strings.ToLower(t[1:])
+	for _, option := range []string{"executionpolicy", "version", "windowstyle", "inputformat", "outputformat", "workingdirectory", "configurationname", "psconsolefile", "settingsfile", "custompipename"} {
+		if strings.HasPrefix(option, t) || t == "ep" || t == "ex" || t == "wd" {
+			return true
+		}
+	}
+	return false
+}
+
 // notPlain says why a word may mean something else than its letters.
 func notPlain(w string) string {
 	for i := 0; i < len(w); i++ {

@@ -28,6 +28,46 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 		if sub == "exec" || sub == "e" {
 			return afterWord(argv, i+1, "--"), nil, true
 		}
+	case "nvm":
+		if sub == "exec" && i+1 < len(argv) {
+			at := skipOptions(argv, i+1, "")
+			if at < len(argv) {
+				// The version is left out where .nvmrc has it.
+				if t, ok := argv[at].Text(); !ok || strings.Trim(t, "v0123456789.") == "" || strings.HasPrefix(t, "lts/") || t == "node" && at+1 < len(argv) || t == "default" || t == "system" || t == "stable" {
+					at++
+				}
+			}
+			return at, nil, true
+		}
+	case "fnm":
+		if sub == "exec" {
+			return skipOptions(argv, i+1, " --using --fnm-dir --node-dist-mirror --log-level --arch --version-file-strategy "), nil, true
+		}
+	case "volta":
+		if sub == "run" {
+			return skipOptions(argv, i+1, " --node --npm --pnpm --yarn --env "), nil, true
+		}
+	case "nx":
+		if sub == "exec" {
+			return afterWord(argv, i+1, "--"), nil, true
+		}
+	case "pueue", "meta", "gita":
+		if sub == "add" && name == "pueue" || sub == "exec" && name == "meta" || (sub == "super" || sub == "shell") && name == "gita" {
+			at := skipOptions(argv, i+1, " -w --working-directory -d --delay -g --group -a --after -o --priority -l --label --include --exclude ")
+			if at < len(argv) && wordIs(argv[at], "--") {
+				at++
+			}
+			if at < len(argv) {
+				w := join(argv[at:])
+				return 0, &w, true
+			}
+		}
+	case "salt-call":
+		for j := 1; j+1 < len(argv); j++ {
+			if t, _ := argv[j].Text(); t == "cmd.run" || t == "cmd.shell" || t == "cmd.run_all" || t == "cmd.run_stdout" {
+				return 0, &argv[j+1], true
+			}
+		}
 	case "guix", "devenv":
 		if sub == "shell" || sub == "environment" {
 			if at := afterWord(argv, i+1, "--"); at > 0 || name == "guix" {
@@ -38,6 +78,12 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 	case "pnpm", "yarn":
 		if sub == "exec" || sub == "dlx" {
 			return npx(argv, i+1)
+		}
+		if sub == "workspaces" || sub == "workspace" {
+			// yarn workspaces foreach -A exec command, yarn workspace web exec command
+			if at := afterWord(argv, i+1, "exec"); at > 0 {
+				return npx(argv, at)
+			}
 		}
 	case "bun":
 		if sub == "x" {

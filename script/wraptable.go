@@ -142,7 +142,7 @@ func wrapperOf(name string) *wrapper {
 		return &wSetarchNow
 	case "cgexec":
 		return &wCgexec
-	case "rlwrap", "valgrind", "heaptrack", "firejail", "catchsegv":
+	case "rlwrap", "valgrind", "heaptrack", "firejail", "catchsegv", "tsp":
 		return &wRlwrap
 	case "unbuffer":
 		return &wUnbuffer
@@ -159,7 +159,7 @@ func wrapperOf(name string) *wrapper {
 		return &wCrossShell
 	case "dotenv", "dotenvx":
 		return &wDotenv
-	case "faketime", "setlock", "envdir", "envchain":
+	case "faketime", "setlock", "envdir", "envchain", "runcon":
 		return &wPosOne
 	case "watch":
 		return &wWatch
