@@ -358,16 +358,16 @@ func (g *Gate) replaceOne(v *Verdict, a *script.Analysis, i int, jd Judged, req 
 		}
 		// Found in a string of an argument: the shim below sees it, unless the
 		// carrier loses PATH or the command is named by its path.
-		if g.shimSees(a, c) {
+		if g.shimSees(a, c, req.Layer) {
 			return ""
 		}
 		return "safeshell cannot put the replacement into " + strings.Join(c.Via, " ")
 	}
-	if req.Layer != Hook && g.shimSees(a, c) {
+	if req.Layer != Hook && g.shimSees(a, c, req.Layer) {
 		return ""
 	}
 	if c.Nested || len(c.Argv) == 0 {
-		if g.shimSees(a, c) {
+		if g.shimSees(a, c, req.Layer) {
 			return ""
 		}
 		return "safeshell cannot put the replacement into " + strings.Join(c.Via, " ")
@@ -400,9 +400,9 @@ var pathLosers = map[string]bool{
 }
 
 // shimSees reports whether a shim will judge the command again when it really
-// runs: it is called by a bare name for which a shim exists, and nothing around
-// it loses PATH.
-func (g *Gate) shimSees(a *script.Analysis, c script.Command) bool {
+// runs: it is called by a bare name for which a shim exists and is found, and
+// nothing around it loses PATH.
+func (g *Gate) shimSees(a *script.Analysis, c script.Command, layer Layer) bool {
 	if len(c.Argv) == 0 || c.Remote != "" {
 		return false
 	}
@@ -431,6 +431,22 @@ func (g *Gate) shimSees(a *script.Analysis, c script.Command) bool {
 		}
 	}
 	_, err := os.Lstat(filepath.Join(g.env.Paths.Shims, name))
+	return err == nil && g.shimsReached(layer)
+}
+
+// shimsReached reports whether PATH leads to the shims: ours, or that which
+// start-up files with safeshell's block give to the shell of an agent that asks
+// by its hook.
+func (g *Gate) shimsReached(layer Layer) bool {
+	for _, d := range filepath.SplitList(g.env.Getenv("PATH")) {
+		if filepath.Clean(d) == g.env.Paths.Shims {
+			return true
+		}
+	}
+	if layer != Hook && layer != Check {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(g.env.Paths.Home, "startup-files"))
 	return err == nil
 }
 
