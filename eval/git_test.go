@@ -247,3 +247,32 @@ func TestFilteredContent(t *testing.T) {
 		t.Error("a touched file with converted line ends counts as changed")
 	}
 }
+
+// What git throws away is said in git's terms, with git's own way out: the rule
+// of all deletions, whose way out is rm, is not in front of those for git.
+func TestGitDiscardsInGitsTerms(t *testing.T) {
+	w := newWorld(t)
+	w.proj = w.repo(filepath.Join(w.home, "repo"), "topic")
+	w.write("tracked.txt", "changed\n")
+	w.write("notes.txt", "nobody has this\n")
+	for line, rule := range map[string]string{
+		"git reset --hard":                       "git-reset-hard",
+		"git reset --merge HEAD~1":               "git-reset-hard",
+		"git checkout -- tracked.txt":            "git-discard",
+		"git checkout .":                         "git-discard",
+		"git restore tracked.txt":                "git-discard",
+		"git rm -f tracked.txt":                  "git-discard",
+		"git checkout-index -fa":                 "git-discard",
+		"git clean -fd":                          "git-clean",
+		"cd sub && git -C .. clean -fdx":         "git-clean",
+		"/usr/bin/git reset --hard":              "git-reset-hard",
+		"/usr/lib/git-core/git-reset --hard":     "git-reset-hard",
+		"git.exe reset --hard":                   "git-reset-hard",
+		"unlink notes.txt":                       "core-delete-unrecoverable",
+		"git status; find . -name '*.t' -delete": "core-delete-unrecoverable",
+	} {
+		if d := w.judge(line); d.Action != RequireApproval || d.Rule != rule {
+			t.Errorf("%s: %s by %s, not by %s", line, d.Action, d.Rule, rule)
+		}
+	}
+}
