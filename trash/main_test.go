@@ -74,11 +74,14 @@ func inChild(t testing.TB, r putRequest) (string, error) {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+string(b))
+	if dir := os.Getenv("SAFESHELL_COVERDIR"); dir != "" {
+		cmd.Env = append(cmd.Env, "GOCOVERDIR="+dir)
+	}
 	if r.As != 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.As), Gid: uint32(r.As)}}
 	}
 	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return faulttest.WithoutCoverage(string(out)), err
 }
 
 // scratchEnv is an environment below a temporary directory, with a work

@@ -62,3 +62,6 @@ var ErrUnsupported = errors.New("seccomp user notifications (Linux 5.19 or later
 // notCoverage are the complaints of a program built with -cover, whose own
 // files a fault can hit, too.
 var notCoverage = regexp.MustCompile(`(?m)^(error: coverage|warning: GOCOVERDIR|error: setting GOCOVERDIR).*\n`)
+
+// WithoutCoverage takes these complaints out of what a program has printed.
+func WithoutCoverage(out string) string { return notCoverage.ReplaceAllString(out, "") }

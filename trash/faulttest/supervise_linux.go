@@ -174,7 +174,7 @@ func Run(j Job, roots []string, decide Verdict) (Result, error) {
 	}
 	werr := cmd.Wait()
 	res.Code, res.Hung = cmd.ProcessState.ExitCode(), hung.Load()
-	res.Stdout, res.Stderr = outw.String(), notCoverage.ReplaceAllString(errw.String(), "")
+	res.Stdout, res.Stderr = outw.String(), WithoutCoverage(errw.String())
 	if err == nil && werr != nil && cmd.ProcessState == nil {
 		err = werr
 	}
