@@ -18,7 +18,7 @@ type analyzer struct {
 	words     []Word // memory for lists of words
 	pending   []int  // commands inside >(...), waiting for their feeder
 	files     map[string]written
-	followed []GitAlias
+	followed  []GitAlias
 	aliasesOf map[string]GitAliases // by directory and options of git
 	active    []*function
 	at        Span // of the command being looked at
