@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"safeshell/agents"
+	"safeshell/gate"
 	"safeshell/shims"
 )
 
@@ -154,9 +155,13 @@ func (c *agentsInstallCmd) Run(a *app) error {
 	if err := a.prepare(); err != nil {
 		return err
 	}
-	return a.eachAgent(c.Agents, func(env agents.Env, ag agents.Agent) (agents.Result, error) {
+	err := a.eachAgent(c.Agents, func(env agents.Env, ag agents.Agent) (agents.Result, error) {
 		return agents.Install(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TrustCodex: c.TrustCodex, TimeoutSeconds: hookTimeout(c.Timeout, env.Approval)})
 	})
+	if err == nil && !a.g.ShimsReached(gate.Hook) {
+		a.note("note: without shims, an rm inside another program's text (bash -c, xargs) is asked about, not sent to the trash; set them up with: safeshell init")
+	}
+	return err
 }
 
 // hookTimeout is the limit to configure, in seconds: it leaves a person the

@@ -361,7 +361,7 @@ func (g *Gate) replaceOne(v *Verdict, a *script.Analysis, i int, jd Judged, req 
 		if g.shimSees(a, c, req.Layer) {
 			return ""
 		}
-		return "safeshell cannot put the replacement into " + strings.Join(c.Via, " ")
+		return g.cannotPut(c, req.Layer)
 	}
 	if req.Layer != Hook && g.shimSees(a, c, req.Layer) {
 		return ""
@@ -370,10 +370,19 @@ func (g *Gate) replaceOne(v *Verdict, a *script.Analysis, i int, jd Judged, req 
 		if g.shimSees(a, c, req.Layer) {
 			return ""
 		}
-		return "safeshell cannot put the replacement into " + strings.Join(c.Via, " ")
+		return g.cannotPut(c, req.Layer)
 	}
 	e, why := g.rewriteSpans(a, c, d)
 	*edits = append(*edits, e...)
+	return why
+}
+
+// cannotPut says why a command inside another one's text is not replaced.
+func (g *Gate) cannotPut(c script.Command, layer Layer) string {
+	why := "safeshell cannot put the replacement into " + strings.Join(c.Via, " ")
+	if !g.ShimsReached(layer) {
+		why += ", and no shim would see it there (safeshell init sets them up)"
+	}
 	return why
 }
 
@@ -431,13 +440,13 @@ func (g *Gate) shimSees(a *script.Analysis, c script.Command, layer Layer) bool 
 		}
 	}
 	_, err := os.Lstat(filepath.Join(g.env.Paths.Shims, name))
-	return err == nil && g.shimsReached(layer)
+	return err == nil && g.ShimsReached(layer)
 }
 
-// shimsReached reports whether PATH leads to the shims: ours, or that which
+// ShimsReached reports whether PATH leads to the shims: ours, or that which
 // start-up files with safeshell's block give to the shell of an agent that asks
 // by its hook.
-func (g *Gate) shimsReached(layer Layer) bool {
+func (g *Gate) ShimsReached(layer Layer) bool {
 	for _, d := range filepath.SplitList(g.env.Getenv("PATH")) {
 		if filepath.Clean(d) == g.env.Paths.Shims {
 			return true

@@ -53,5 +53,8 @@ func TestShimsReached(t *testing.T) {
 		if seen := v.Action != eval.RequireApproval; seen != c.seen {
 			t.Errorf("%s: %v %q", c.name, v.Action, v.Message)
 		}
+		if says := strings.Contains(v.Message, "safeshell init sets them up"); says != (!c.seen && !strings.HasPrefix(c.name, "PATH without")) {
+			t.Errorf("%s: %q", c.name, v.Message)
+		}
 	}
 }
