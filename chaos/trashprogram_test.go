@@ -43,7 +43,7 @@ func TestTrashProgramFindings(t *testing.T) {
 			done, err := w.make()
 			defer done()
 			if errors.Is(err, faulttest.ErrUnsupported) || err == nil && w.work == "" {
-				t.Skip(err, r.notes)
+				t.Skip("needs seccomp user notifications and a place for the trash: ", err, r.notes)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -64,20 +65,21 @@ func (v *view) worksElsewhere(p gitPlace) bool {
 		if err != nil {
 			return true
 		}
-		for line := range strings.SplitSeq(string(data), "\n") {
-			// Not only at its start: `[core] worktree = x` is one line.
-			at := strings.Index(strings.ToLower(line), "worktree")
-			if at < 0 {
-				continue
+		low := bytes.ToLower(data)
+		if !bytes.Contains(low, []byte("worktree")) && !bytes.Contains(low, []byte("include")) {
+			continue
+		}
+		err = readGitConfig(data, func(key, value []byte, _ bool) error {
+			switch {
+			case string(key) == "core.worktree":
+				is(string(value), p.gitDir)
+			case bytes.HasPrefix(key, []byte("include")):
+				return errOddConfig // what it includes may say it, too
 			}
-			key, value, set := strings.Cut(line[at+len("worktree"):], "=")
-			if strings.TrimSpace(key) != "" { // worktreeConfig, or the word in a value
-				continue
-			}
-			if value = strings.TrimSpace(value); !set || strings.ContainsAny(value, "\\\"#;") {
-				return true
-			}
-			is(value, p.gitDir)
+			return nil
+		})
+		if err != nil {
+			return true
 		}
 	}
 	return other
