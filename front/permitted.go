@@ -30,15 +30,11 @@ func permitted(p shims.Process, args []string) (int, bool) {
 	if asJSON {
 		args = args[1:]
 	}
-	args, ok := positional(args)
+	s, args, ok := scripts(p, args)
 	if !ok {
 		return 0, false
 	}
-	g, err := open(p)
-	if err != nil {
-		return 0, false
-	}
-	return (&Scripts{P: p, G: g}).Check(args, asJSON), true
+	return s.Check(args, asJSON), true
 }
 
 // Check is `permit check`: which of these commands a script may not declare, all

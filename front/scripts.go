@@ -62,15 +62,21 @@ func runScript(p shims.Process, args []string) (int, bool) {
 		}
 		args = args[1:]
 	}
-	args, ok := positional(args)
+	s, args, ok := scripts(p, args)
 	if !ok {
 		return 0, false
 	}
-	g, err := open(p)
-	if err != nil {
-		return 0, false
+	return s.Run(args[0], args[1:], o), true
+}
+
+// scripts returns what serves these operands; ok is false when the command line
+// is to do it.
+func scripts(p shims.Process, args []string) (s *Scripts, operands []string, ok bool) {
+	if operands, ok = positional(args); !ok {
+		return nil, nil, false
 	}
-	return (&Scripts{P: p, G: g}).Run(args[0], args[1:], o), true
+	g, err := open(p)
+	return &Scripts{P: p, G: g}, operands, err == nil
 }
 
 // positional drops the -- in front of the first argument that is no option. ok is

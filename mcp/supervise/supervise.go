@@ -6,7 +6,14 @@
 // package of its own, so that the lean program can be that process.
 package supervise
 
-import "time"
+import (
+	"encoding/json"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // Descriptors of the supervisor beside the script's own three.
 const (
@@ -29,4 +36,26 @@ type Report struct {
 	Code   int    `json:"code"`             // exit code; 128+n for a signal
 	Signal int    `json:"signal,omitempty"` // that ended it
 	Error  string `json:"error,omitempty"`  // it could not be started
+}
+
+// reporter returns what tells the server, and keeps both descriptors from the
+// script.
+func reporter() func(Report) {
+	out := os.NewFile(reportFD, "report")
+	unix.CloseOnExec(orderFD)
+	unix.CloseOnExec(reportFD)
+	return func(r Report) {
+		b, _ := json.Marshal(r)
+		_, _ = out.Write(append(b, '\n'))
+	}
+}
+
+// ended is the report of a script that has ended.
+func ended(st syscall.WaitStatus) Report {
+	r := Report{Code: st.ExitStatus()}
+	if st.Signaled() {
+		r.Signal = int(st.Signal())
+		r.Code = 128 + r.Signal
+	}
+	return r
 }

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -17,13 +16,7 @@ import (
 // in a session of its own, with the standard files of this process. It
 // returns this process's exit code.
 func Run(argv, env []string) int {
-	out := os.NewFile(reportFD, "report")
-	say := func(r Report) {
-		b, _ := json.Marshal(r)
-		_, _ = out.Write(append(b, '\n'))
-	}
-	unix.CloseOnExec(orderFD)
-	unix.CloseOnExec(reportFD)
+	say := reporter()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		say(Report{Code: 126, Error: "PR_SET_CHILD_SUBREAPER: " + err.Error()})
 		return 1
@@ -58,12 +51,7 @@ func Run(argv, env []string) int {
 			select {} // for orders
 		}
 		if got == pid {
-			r := Report{Code: st.ExitStatus()}
-			if st.Signaled() {
-				r.Signal = int(st.Signal())
-				r.Code = 128 + r.Signal
-			}
-			say(r)
+			say(ended(syscall.WaitStatus(st)))
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package supervise
 
 import (
-	"encoding/json"
 	"os"
 	"syscall"
 	"time"
@@ -15,13 +14,7 @@ import (
 // has no reaper of descendants, it ends the script's process group; what has
 // left the group goes on.
 func Run(argv, env []string) int {
-	out := os.NewFile(reportFD, "report")
-	say := func(r Report) {
-		b, _ := json.Marshal(r)
-		_, _ = out.Write(append(b, '\n'))
-	}
-	unix.CloseOnExec(orderFD)
-	unix.CloseOnExec(reportFD)
+	say := reporter()
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Env: env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
@@ -41,12 +34,7 @@ func Run(argv, env []string) int {
 				continue
 			}
 			if err == nil && got == pid {
-				r := Report{Code: st.ExitStatus()}
-				if st.Signaled() {
-					r.Signal = int(st.Signal())
-					r.Code = 128 + r.Signal
-				}
-				say(r)
+				say(ended(st))
 			}
 			close(done)
 			return
