@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"safeshell/testdir"
 )
 
 // place is a scratch home with the shims of one asked command, "probe", that
@@ -26,10 +28,7 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := testdir.New(t)
 	p := &place{t: t, dir: dir, home: filepath.Join(dir, "home")}
 	bin := filepath.Join(dir, "bin")
 	for _, d := range []string{bin, p.home, filepath.Join(p.home, ".safeshell"), filepath.Join(dir, "work")} {

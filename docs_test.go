@@ -9,6 +9,7 @@ import (
 
 	"safeshell/config"
 	"safeshell/eval"
+	"safeshell/testdir"
 )
 
 // Every link and every scenario that a guide names is there.
@@ -80,7 +81,7 @@ func TestDocsShowGoodRules(t *testing.T) {
 			t.Errorf("%s shows no rules", f)
 		}
 		for _, m := range found {
-			home := t.TempDir()
+			home := testdir.New(t)
 			paths, err := config.Locate(func(name string) string {
 				return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[name]
 			})

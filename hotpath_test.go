@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 // What a guarded command may cost before the real one runs: no other process,
@@ -17,7 +19,7 @@ func TestHotPathSystemCalls(t *testing.T) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	home := t.TempDir()
+	home := testdir.New(t)
 	dir := filepath.Join(home, ".safeshell")
 	env := []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"}
 	run := func(in string, argv ...string) {
@@ -84,7 +86,7 @@ func TestHotPathSystemCalls(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := func() string {
-				trace := filepath.Join(t.TempDir(), "trace")
+				trace := filepath.Join(testdir.New(t), "trace")
 				cmd := exec.Command("strace", append([]string{"-f", "-qq", "-s", "300", "-o", trace, "-e", "trace=open,openat,execve,clone,clone3,fork,vfork"}, c.argv...)...)
 				cmd.Env, cmd.Dir = append(env[:len(env):len(env)], "SAFESHELL_CONTEXT=ai"), repo
 				out, err := cmd.CombinedOutput()
@@ -155,7 +157,7 @@ func TestLeanCommands(t *testing.T) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	home := t.TempDir()
+	home := testdir.New(t)
 	file := filepath.Join(home, "s.sh")
 	if err := os.WriteFile(file, []byte("initcmds cat\ncat /dev/null\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
+
+	"safeshell/testdir"
 )
 
 // recorder tells everything that a program can see of how it was started.
@@ -83,7 +85,7 @@ func TestTransparent(t *testing.T) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	root := t.TempDir()
+	root := testdir.New(t)
 	home := filepath.Join(root, "home")
 	tools := filepath.Join(root, "tools")
 	for _, d := range []string{filepath.Join(home, ".safeshell"), tools} {
@@ -156,7 +158,7 @@ var pids = regexp.MustCompile(`(line \d+:|\[\d+\]) +\d+`)
 
 // argv[0] is passed on as it came, whatever it is.
 func TestArgvZero(t *testing.T) {
-	root := t.TempDir()
+	root := testdir.New(t)
 	home := filepath.Join(root, "home")
 	if err := os.MkdirAll(filepath.Join(home, ".safeshell"), 0o700); err != nil {
 		t.Fatal(err)

@@ -9,13 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"safeshell/testdir"
 )
 
 const testBinary = "/usr/local/bin/safeshell"
 
 func testEnv(t *testing.T) Env {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	env := Env{
 		Getenv:     func(string) string { return "" },
 		Home:       filepath.Join(dir, "home"),

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 func needs(t *testing.T, tool string) string {
@@ -22,7 +24,7 @@ func needs(t *testing.T, tool string) string {
 // fakeBinary is a program that keeps its input and answers as told.
 func fakeBinary(t *testing.T, script string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "safe'shell \"x\"")
+	path := filepath.Join(testdir.New(t), "safe'shell \"x\"")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func runPlugin(t *testing.T, agent, binary string, limit time.Duration, call str
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	file := filepath.Join(dir, "plugin.mjs")
 	driver := drivers[agent]
 	if agent == "kilo" {
@@ -127,7 +129,7 @@ func TestPluginsParse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(t.TempDir(), "plugin.mjs")
+		file := filepath.Join(testdir.New(t), "plugin.mjs")
 		write(t, file, text)
 		if out, err := exec.Command(node, "--check", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %s", a.Name, out)
@@ -152,7 +154,7 @@ func TestPluginsJudge(t *testing.T) {
 	const call = `{ tool: "bash", args: { command: "rm -rf x", timeout: 5 } }`
 	for _, agent := range []string{"opencode", "kilo", "pi", "amp"} {
 		t.Run(agent, func(t *testing.T) {
-			keep := filepath.Join(t.TempDir(), "event")
+			keep := filepath.Join(testdir.New(t), "event")
 			bin := fakeBinary(t, "cat > '"+keep+"'; printf '%s\\n' \"$*\" > '"+keep+".args'\n")
 			r := runPlugin(t, agent, bin, time.Minute, call)
 			if r.refusal() != "" || r.Args["command"] != "rm -rf x" {
@@ -199,10 +201,10 @@ func TestPluginsJudge(t *testing.T) {
 					t.Errorf("%s: %+v", name, r)
 				}
 			}
-			if r := runPlugin(t, agent, filepath.Join(t.TempDir(), "missing"), time.Minute, call); !strings.Contains(r.refusal(), "cannot be started") {
+			if r := runPlugin(t, agent, filepath.Join(testdir.New(t), "missing"), time.Minute, call); !strings.Contains(r.refusal(), "cannot be started") {
 				t.Errorf("missing: %+v", r)
 			}
-			notExec := filepath.Join(t.TempDir(), "plain")
+			notExec := filepath.Join(testdir.New(t), "plain")
 			write(t, notExec, "x")
 			if r := runPlugin(t, agent, notExec, time.Minute, call); !strings.Contains(r.refusal(), "cannot be started") {
 				t.Errorf("not executable: %+v", r)
@@ -211,7 +213,7 @@ func TestPluginsJudge(t *testing.T) {
 				t.Errorf("hanging: %+v", r)
 			}
 			// A tool that is none of ours does not even start the program.
-			if r := runPlugin(t, agent, filepath.Join(t.TempDir(), "missing"), time.Minute, `{ tool: "todowrite", args: {} }`); r.refusal() != "" {
+			if r := runPlugin(t, agent, filepath.Join(testdir.New(t), "missing"), time.Minute, `{ tool: "todowrite", args: {} }`); r.refusal() != "" {
 				t.Errorf("another tool: %+v", r)
 			}
 		})
@@ -258,7 +260,7 @@ func TestClineScript(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				file := filepath.Join(t.TempDir(), "PreToolUse")
+				file := filepath.Join(testdir.New(t), "PreToolUse")
 				write(t, file, text)
 				args := []string{file}
 				if sh == "busybox" {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"safeshell/testdir"
 )
 
 // TestRefusals: what is broken, or belongs to others, is left alone and named.
@@ -126,7 +128,7 @@ func TestFilesAsTheyAre(t *testing.T) {
 	}
 
 	// Another program wrote between our reading and our writing.
-	p := filepath.Join(t.TempDir(), "f")
+	p := filepath.Join(testdir.New(t), "f")
 	write(t, p, "new")
 	if err := writeConfig(p, []byte("old"), []byte("ours"), 0o600); !errors.Is(err, errChanged) {
 		t.Errorf("got %v", err)
@@ -140,7 +142,7 @@ func TestFilesAsTheyAre(t *testing.T) {
 
 	// The variables that move the directories.
 	env = testEnv(t)
-	other := t.TempDir()
+	other := testdir.New(t)
 	for name, want := range map[string]string{
 		"codex": "hooks.json", "copilot": "hooks/safeshell.json", "claude-code": "settings.json",
 		"opencode": "opencode/plugin/safeshell.js", "kimi": "config.toml", "crush": "crush/crush.json",

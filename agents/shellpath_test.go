@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"safeshell/testdir"
 )
 
 func TestDoctorSeesThePathOfTheAgentsShell(t *testing.T) {
@@ -80,7 +82,7 @@ func TestFailClosedCommand(t *testing.T) {
 		t.Skip("/bin/bash is not there")
 	}
 	a := mustFind(t, "codex")
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	bin := filepath.Join(dir, "safe shell's")
 	for script, want := range map[string]reply{
 		"":                           {code: 2, stderr: "the hook failed"},

@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"safeshell/testdir"
 )
 
 func TestSkillCommandsAreJudged(t *testing.T) {
-	home := t.TempDir()
+	home := testdir.New(t)
 	repo := filepath.Join(home, "repo")
 	sub := filepath.Join(repo, "sub")
 	for name, text := range map[string]string{

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"safeshell/testdir"
 	"safeshell/trash/faulttest"
 )
 
@@ -29,7 +30,7 @@ func testBinary(t *testing.T) string {
 	if b := os.Getenv("SAFESHELL_TEST_BINARY"); b != "" {
 		return b
 	}
-	b := filepath.Join(t.TempDir(), "safeshell")
+	b := filepath.Join(testdir.New(t), "safeshell")
 	c := exec.Command("go", "build", "-o", b, "safeshell")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
@@ -39,10 +40,7 @@ func testBinary(t *testing.T) string {
 }
 
 func newRun(t *testing.T, r row) *run {
-	work, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	work := testdir.New(t)
 	t.Cleanup(func() { reap(work) })
 	return &run{ctx: context.Background(), row: r, binary: testBinary(t), seed: 1, work: work, counts: map[string]int{}}
 }

@@ -140,7 +140,7 @@ func TestScratchAndProject(t *testing.T) {
 	w := newWorld(t) // its home is in a temporary directory
 	w.proj = filepath.Join(w.root, "work")
 	w.mkdir(filepath.Join(w.proj, ".git"))
-	plain := filepath.Join(os.TempDir(), "elsewhere")
+	plain := "/tmp/safeshell-elsewhere"
 	repo, err := os.MkdirTemp(filepath.Dir(w.root), "repo")
 	if err != nil {
 		t.Fatal(err)

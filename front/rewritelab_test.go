@@ -18,6 +18,7 @@ import (
 	"safeshell/config"
 	"safeshell/gate"
 	"safeshell/script"
+	"safeshell/testdir"
 )
 
 // A lab runs command lines in which every command word is a recorder: it writes
@@ -86,7 +87,7 @@ func newLab(t testing.TB, binary string) *lab {
 	if _, err := os.Stat("/bin/dash"); err != nil {
 		t.Skip("dash is not installed")
 	}
-	root, err := filepath.EvalSymlinks(t.TempDir())
+	root, err := filepath.EvalSymlinks(testdir.New(t))
 	must(t, err)
 	l := &lab{t: t, root: root, bin: filepath.Join(root, "bin"), shell: map[string]string{}}
 	for _, s := range []string{"bash", "zsh"} {

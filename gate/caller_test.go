@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"safeshell/eval"
+	"safeshell/testdir"
 )
 
 // belowInit skips a test of what init's children are not asked about.
@@ -23,7 +24,7 @@ func belowInit(t *testing.T) {
 // parents are the given programs, nearest first; "INIT x" has pid 1.
 func fakeProc(t *testing.T, cmdlines ...string) string {
 	t.Helper()
-	proc := t.TempDir()
+	proc := testdir.New(t)
 	pid := os.Getppid()
 	for i, c := range cmdlines {
 		next := 50000 + i

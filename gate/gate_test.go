@@ -13,6 +13,7 @@ import (
 	"safeshell/eval"
 	"safeshell/script"
 	"safeshell/spool"
+	"safeshell/testdir"
 )
 
 // testRules name commands that do not exist.
@@ -35,12 +36,10 @@ type world struct {
 
 func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := testdir.New(t)
 	w := &world{t: t, dir: filepath.Join(root, "work")}
 	w.env = append([]string{"HOME=" + filepath.Join(root, "home"), "PATH=/usr/bin:/bin"}, env...)
+	var err error
 	w.paths, err = config.Locate(Env{Environ: w.env}.Getenv)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"safeshell/testdir"
 )
 
 // sandbox is a scratch home with a safeshell that is a shell script: it logs
@@ -27,7 +29,7 @@ type sandbox struct {
 // the given name.
 func newSandbox(t *testing.T, name string, builtins ...string) sandbox {
 	t.Helper()
-	root := t.TempDir()
+	root := testdir.New(t)
 	home := filepath.Join(root, "user")
 	dir := filepath.Join(home, name)
 	s := sandbox{t: t, root: root, log: filepath.Join(root, "judged")}

@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"safeshell/testdir"
 )
 
 // A start of a shell mends what it finds stale: its own file by content, the
 // others when they are missing.
 func TestLineMendsStaticFiles(t *testing.T) {
-	home := t.TempDir()
+	home := testdir.New(t)
 	p := Params{Binary: "/opt/safeshell", Home: filepath.Join(home, ".safeshell"), UserHome: home, Builtins: []string{"cd"}}
 	same := func() {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"safeshell/program/testbinary"
+	"safeshell/testdir"
 )
 
 // binary is the real program.
@@ -37,10 +38,7 @@ type world struct {
 
 // newWorld makes one with fake commands curl and cargo, and scripts/build.sh.
 func newWorld(t testing.TB) *world {
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := testdir.New(t)
 	w := &world{t: t, home: filepath.Join(top, "home"), proj: filepath.Join(top, "proj"), bin: filepath.Join(top, "bin")}
 	for _, d := range []string{w.home, w.proj + "/.git", w.proj + "/scripts", w.bin, top + "/tmp"} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"safeshell/spool"
+	"safeshell/testdir"
 )
 
 func newTestAttention(kv ...string) *attention {
@@ -24,12 +25,12 @@ func TestNotifierIsFoundOnPath(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		t.Skip("macOS has osascript at a fixed place")
 	}
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	tool := filepath.Join(dir, "notify-send")
 	if err := os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	a := newTestAttention("DISPLAY", ":0", "PATH", ".:"+t.TempDir()+":"+dir)
+	a := newTestAttention("DISPLAY", ":0", "PATH", ".:"+testdir.New(t)+":"+dir)
 	p := full("r1")
 	p.Argv = []string{"rm", "<b>", "x;y", "\x1b]0;t\a"}
 	seq, argv := a.compose(p, 3)
@@ -119,7 +120,7 @@ func TestCallsAreFew(t *testing.T) {
 
 // A notifier that hangs or fails holds nothing up and is ended.
 func TestNotifierRuns(t *testing.T) {
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	mark := filepath.Join(dir, "mark")
 	tool := filepath.Join(dir, "tool")
 	if err := os.WriteFile(tool, []byte("#!/bin/sh\nprintf '%s|' \"$@\" >'"+mark+"'\nexit 3\n"), 0o755); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"safeshell/spool"
+	"safeshell/testdir"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -244,7 +245,7 @@ func TestEmulatorAgreesWithTmux(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	run := func(args ...string) string {
 		cmd := exec.Command(tmux, append([]string{"-S", filepath.Join(dir, "sock"), "-f", "/dev/null", "-u"}, args...)...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "TERM=xterm-256color", "TZ=UTC", "SHELL=/bin/sh"}

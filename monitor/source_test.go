@@ -13,6 +13,7 @@ import (
 	"github.com/creack/pty"
 
 	"safeshell/spool"
+	"safeshell/testdir"
 )
 
 // home is a scratch SAFESHELL_HOME with a real spool and journal.
@@ -24,7 +25,7 @@ type home struct {
 
 func newHome(t *testing.T) *home {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	sp, err := spool.Open(filepath.Join(dir, "spool"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"safeshell/testdir"
 )
 
 // TestMain lets the test binary be a confined program: it applies the
@@ -63,7 +65,7 @@ func TestConfinement(t *testing.T) {
 	if err != nil {
 		t.Skip("sh is not installed")
 	}
-	top, err := filepath.EvalSymlinks(t.TempDir())
+	top, err := filepath.EvalSymlinks(testdir.New(t))
 	must(t, err)
 	in, out := top+"/in", top+"/out"
 	must(t, os.MkdirAll(in+"/sub", 0o755))
@@ -204,7 +206,7 @@ func TestLoaderOf(t *testing.T) {
 }
 
 func TestNeeds(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := filepath.EvalSymlinks(testdir.New(t))
 	must(t, err)
 	must(t, os.WriteFile(dir+"/s", []byte("#!"+dir+"/i -x\n"), 0o755))
 	must(t, os.WriteFile(dir+"/i", []byte("#!"+dir+"/s\n"), 0o755)) // a circle

@@ -2,11 +2,11 @@ package permit
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"safeshell/config"
+	"safeshell/testdir"
 )
 
 // world is a scratch home with a project, a PATH and files to be named.
@@ -16,10 +16,7 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := testdir.New(t)
 	w := world{home: top + "/home", proj: top + "/home/proj", sub: top + "/home/proj/sub", bin: top + "/bin", out: top + "/out"}
 	for _, d := range []string{w.proj + "/.git", w.proj + "/scripts/dir", w.sub, w.bin, w.out} {
 		must(t, os.MkdirAll(d, 0o755))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"safeshell/config"
+	"safeshell/testdir"
 )
 
 func git(t *testing.T, dir string, args ...string) {
@@ -25,7 +26,7 @@ func git(t *testing.T, dir string, args ...string) {
 // Worktrees, also of a bare repository, share their project; submodules and
 // clones are projects of their own. Real git makes them all.
 func TestFindArea(t *testing.T) {
-	top, err := filepath.EvalSymlinks(t.TempDir())
+	top, err := filepath.EvalSymlinks(testdir.New(t))
 	must(t, err)
 	must(t, os.MkdirAll(top+"/main/deep/er", 0o755))
 	git(t, top+"/main", "init", "-q", "-b", "topic")
@@ -65,7 +66,7 @@ func TestFindArea(t *testing.T) {
 
 // A .git file made by hand does not share another project's answers.
 func TestForgedWorktree(t *testing.T) {
-	top, err := filepath.EvalSymlinks(t.TempDir())
+	top, err := filepath.EvalSymlinks(testdir.New(t))
 	must(t, err)
 	for _, d := range []string{"victim/.git/worktrees/w", "evil", "evil2/fake"} {
 		must(t, os.MkdirAll(filepath.Join(top, d), 0o755))

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"safeshell/config"
+	"safeshell/testdir"
 )
 
 func retries(t *testing.T) *Retries {
-	return OpenRetries(config.Paths{Home: filepath.Join(t.TempDir(), "home")})
+	return OpenRetries(config.Paths{Home: filepath.Join(testdir.New(t), "home")})
 }
 
 var sample = Retry{

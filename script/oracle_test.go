@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 // The oracle runs harmless lines in real shells. Every command that exists in
@@ -41,7 +43,7 @@ func newLab(t testing.TB) *lab {
 	if _, err := os.Stat("/bin/dash"); err != nil {
 		t.Skip("dash is not installed")
 	}
-	l := &lab{t: t, root: t.TempDir(), shell: map[Dialect]string{}}
+	l := &lab{t: t, root: testdir.New(t), shell: map[Dialect]string{}}
 	if p, err := filepath.EvalSymlinks(l.root); err == nil {
 		l.root = p
 	}

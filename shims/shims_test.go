@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"safeshell/testdir"
 )
 
 // What the wrapper takes for the -c text is what the real shells take for it.
@@ -49,7 +51,7 @@ func TestParseShellCallAgainstShells(t *testing.T) {
 		}
 		for _, args := range list {
 			c := exec.Command(exe, args...)
-			c.Env = []string{"HOME=" + t.TempDir(), "PATH=/usr/bin:/bin"}
+			c.Env = []string{"HOME=" + testdir.New(t), "PATH=/usr/bin:/bin"}
 			out, _ := c.Output()
 			real := strings.HasSuffix(strings.TrimSpace(string(out)), "hit")
 			call := parseShellCall(args)
@@ -84,7 +86,7 @@ func writeExe(t *testing.T, path string) {
 
 // find gives what the shells find in PATH, less safeshell itself.
 func TestFind(t *testing.T) {
-	root := t.TempDir()
+	root := testdir.New(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +158,7 @@ func TestFindPassesCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	if err := os.WriteFile(filepath.Join(dir, "tool"), data, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +248,7 @@ func TestLinkable(t *testing.T) {
 
 // Refresh touches nothing that is not its own, in any state of the directory.
 func TestRefresh(t *testing.T) {
-	root := t.TempDir()
+	root := testdir.New(t)
 	dir := filepath.Join(root, "home", "shims")
 	target := filepath.Join(root, "safeshell")
 	writeExe(t, target)

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"safeshell/testdir"
 )
 
 // The chaos test: requesters and monitors are processes
@@ -223,7 +225,7 @@ func (c *chaos) run(length time.Duration) {
 	}
 	t.Logf("seed %d (SAFESHELL_CHAOS_SEED)", seed)
 	c.rnd = rand.New(rand.NewPCG(seed, 0))
-	c.s, c.dir = newSpool(t), t.TempDir()
+	c.s, c.dir = newSpool(t), testdir.New(t)
 	c.kills, c.ended = make(map[int]bool), make(map[string]int)
 	markers, log := filepath.Join(c.dir, "markers"), filepath.Join(c.dir, "log")
 	if err := errors.Join(os.Mkdir(markers, 0o700), os.WriteFile(log, nil, 0o600)); err != nil {

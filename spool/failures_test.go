@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/testdir"
 )
 
 // What can go wrong and what must come of it, most of it with real
@@ -110,7 +112,7 @@ func hogRole() int {
 func TestRequesterKilled(t *testing.T) {
 	s := newSpool(t)
 	watched(t, s)
-	marker := filepath.Join(t.TempDir(), "marker")
+	marker := filepath.Join(testdir.New(t), "marker")
 	cmd, out := child(t, s, "requester", "SPOOL_TEST_MARKER="+marker)
 	id := line(t, out)
 	if p, err := s.Lookup(id[len(id)-6:]); err != nil || p.ID != id || p.PID != cmd.Process.Pid {
@@ -149,7 +151,7 @@ func TestRequesterSignalled(t *testing.T) {
 	s := newSpool(t)
 	watched(t, s)
 	for sig, again := range map[syscall.Signal]bool{syscall.SIGTERM: true, syscall.SIGHUP: true, syscall.SIGINT: false} {
-		marker := filepath.Join(t.TempDir(), "marker")
+		marker := filepath.Join(testdir.New(t), "marker")
 		cmd, out := child(t, s, "requester", "SPOOL_TEST_MARKER="+marker)
 		id := line(t, out)
 		cmd.Process.Signal(sig)
@@ -175,7 +177,7 @@ func TestIgnoredSignalStaysIgnored(t *testing.T) {
 	s := newSpool(t)
 	watched(t, s)
 	cmd := exec.Command("/bin/sh", "-c", `trap "" HUP; exec "$0"`, os.Args[0])
-	cmd.Env = []string{roleVar + "=requester", "SPOOL_TEST_DIR=" + s.Dir(), "SPOOL_TEST_MARKER=" + filepath.Join(t.TempDir(), "m")}
+	cmd.Env = []string{roleVar + "=requester", "SPOOL_TEST_DIR=" + s.Dir(), "SPOOL_TEST_MARKER=" + filepath.Join(testdir.New(t), "m")}
 	pipe, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

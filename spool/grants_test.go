@@ -8,11 +8,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 func newGrants(t testing.TB) *Grants {
 	t.Helper()
-	g, err := OpenGrants(filepath.Join(t.TempDir(), "home", "grants"))
+	g, err := OpenGrants(filepath.Join(testdir.New(t), "home", "grants"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,7 @@ func TestGrantsRefused(t *testing.T) {
 	if _, err := OpenGrants("relative"); err == nil {
 		t.Error("opened a relative directory")
 	}
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	os.Chmod(dir, 0o755)
 	if _, err := OpenGrants(dir); err == nil || !strings.Contains(err.Error(), "chmod 700") {
 		t.Errorf("got %v", err)

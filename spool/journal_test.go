@@ -16,10 +16,12 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
+
+	"safeshell/testdir"
 )
 
 func newJournal(t testing.TB) *Journal {
-	return OpenJournal(filepath.Join(t.TempDir(), "home", "log", "journal.jsonl"))
+	return OpenJournal(filepath.Join(testdir.New(t), "home", "log", "journal.jsonl"))
 }
 
 func appendTo(t testing.TB, j *Journal, e Entry) {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 // Death at each system call that touches a file, one after the other, by
@@ -95,7 +97,7 @@ func TestRequesterKilledAtEachCall(t *testing.T) {
 			}
 		}
 	}()
-	marker := filepath.Join(t.TempDir(), "marker")
+	marker := filepath.Join(testdir.New(t), "marker")
 	ran := 0
 	killPoints(t, func(call string, n int) bool {
 		lived := killedAt(t, s, call, n, "requester", "SPOOL_TEST_MARKER="+marker)
@@ -204,7 +206,7 @@ func TestWhatIsSynced(t *testing.T) {
 	}
 	synced := func(role string, env ...string) string {
 		t.Helper()
-		dir := t.TempDir()
+		dir := testdir.New(t)
 		out := filepath.Join(dir, "calls")
 		cmd := exec.Command(strace, "-f", "-qq", "-y", "-o", out, "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", os.Args[0])
 		cmd.Env = append([]string{roleVar + "=" + role, "SPOOL_TEST_DIR=" + dir}, env...)
@@ -234,7 +236,7 @@ func TestWhatIsSynced(t *testing.T) {
 			}
 		}
 	}()
-	if got := synced("requester", "SPOOL_TEST_DIR="+s.Dir(), "SPOOL_TEST_MARKER="+filepath.Join(t.TempDir(), "m")); got == "" || strings.Trim(strings.ReplaceAll(got, "rename", ""), " ") != "" {
+	if got := synced("requester", "SPOOL_TEST_DIR="+s.Dir(), "SPOOL_TEST_MARKER="+filepath.Join(testdir.New(t), "m")); got == "" || strings.Trim(strings.ReplaceAll(got, "rename", ""), " ") != "" {
 		t.Errorf("synced by a requester: %s", got)
 	}
 }

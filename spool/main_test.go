@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 // roleVar makes the test binary play another process: see chaos_test.go,
@@ -43,7 +45,7 @@ func TestMain(m *testing.M) {
 // newSpool opens a spool in a temporary directory.
 func newSpool(t testing.TB) *Spool {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "home", "spool"))
+	s, err := Open(filepath.Join(testdir.New(t), "home", "spool"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 // contained is child in PID and mount namespaces of its own, where the spool
@@ -21,7 +23,7 @@ func contained(t *testing.T, s *Spool, role string, env ...string) (kill func(),
 	}
 	mount := `mount --make-rprivate / && mount --bind "$SPOOL_TEST_DIR" "$AT" && echo "pid $$" && SPOOL_TEST_DIR=$AT exec "$0"`
 	cmd := exec.Command("/bin/sh", "-c", mount, os.Args[0])
-	cmd.Env = append(inRole(role, env...).Env, "SPOOL_TEST_DIR="+s.Dir(), "AT="+t.TempDir(), "PATH="+os.Getenv("PATH"))
+	cmd.Env = append(inRole(role, env...).Env, "SPOOL_TEST_DIR="+s.Dir(), "AT="+testdir.New(t), "PATH="+os.Getenv("PATH"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
 	pipe, err := cmd.StdoutPipe()
 	if err == nil {
@@ -50,7 +52,7 @@ func contained(t *testing.T, s *Spool, role string, env ...string) (kill func(),
 func TestRequesterInOtherNamespaces(t *testing.T) {
 	s := newSpool(t)
 	watched(t, s)
-	marker := filepath.Join(t.TempDir(), "marker")
+	marker := filepath.Join(testdir.New(t), "marker")
 	_, out := contained(t, s, "requester", "SPOOL_TEST_MARKER="+marker)
 	id := line(t, out)
 	if _, err := s.Lookup(id); err != nil {

@@ -9,10 +9,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"safeshell/testdir"
 )
 
 func TestOpen(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "b", "spool")
+	dir := filepath.Join(testdir.New(t), "a", "b", "spool")
 	old := syscall.Umask(0o277) // takes away even our own rights
 	s, err := Open(dir)
 	syscall.Umask(old)
@@ -34,7 +36,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenAtOnce(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "x", "spool")
+	dir := filepath.Join(testdir.New(t), "x", "spool")
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/testdir"
 )
 
 // What the system around the spool can do to it: foreign files, a full disk,
@@ -21,7 +23,7 @@ import (
 // smallDisk mounts a tmpfs of 64 KiB on a directory of the test, as root only.
 func smallDisk(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	os.Chmod(dir, 0o700)
 	mount, err := exec.LookPath("mount")
 	if err != nil || os.Geteuid() != 0 {
@@ -41,7 +43,7 @@ func smallDisk(t *testing.T) string {
 func TestForeignEntries(t *testing.T) {
 	s := newSpool(t)
 	watched(t, s)
-	id, elsewhere := newID(time.Now()), t.TempDir()
+	id, elsewhere := newID(time.Now()), testdir.New(t)
 	precious := []string{"request", "decision", "late", "used", id}
 	for _, name := range precious {
 		os.WriteFile(filepath.Join(elsewhere, name), nil, 0o600)

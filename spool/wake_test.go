@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/testdir"
 )
 
 // A requester without a file watch is woken through its FIFO, and GC leaves
@@ -41,7 +43,7 @@ func TestWakeThroughFIFO(t *testing.T) {
 // One FIFO, one event for each time that it is written to, until it is closed.
 func TestFIFOEvents(t *testing.T) {
 	s := newSpool(t)
-	dir := t.TempDir()
+	dir := testdir.New(t)
 	e := s.newFIFO(dir)
 	if e == nil {
 		t.Skip("no FIFO in ", dir)
@@ -64,7 +66,7 @@ func TestFIFOEvents(t *testing.T) {
 // What somebody else put under the FIFO's name is not written to.
 func TestWakeWritesToNothingElse(t *testing.T) {
 	s := newSpool(t)
-	outside := filepath.Join(t.TempDir(), "precious")
+	outside := filepath.Join(testdir.New(t), "precious")
 	for name, plant := range map[string]func(at string) error{
 		"file":     func(at string) error { return os.WriteFile(at, []byte("precious"), 0o600) },
 		"symlink":  func(at string) error { return os.Symlink(outside, at) },
@@ -82,7 +84,7 @@ func TestWakeWritesToNothingElse(t *testing.T) {
 		if err := os.WriteFile(outside, []byte("precious"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		dir := t.TempDir()
+		dir := testdir.New(t)
 		at := dir + wakeName
 		if err := plant(at); err != nil {
 			t.Fatal(name, err)

@@ -15,6 +15,7 @@ import (
 	"safeshell/permit/ts"
 	"safeshell/permit/ts/denotest"
 	"safeshell/program/testbinary"
+	"safeshell/testdir"
 )
 
 var binary string
@@ -31,10 +32,7 @@ type world struct {
 func newWorld(t *testing.T, allowed string) *world {
 	t.Helper()
 	deno := denotest.Path(t)
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := testdir.New(t)
 	w := &world{t, filepath.Join(top, "home"), filepath.Join(top, "proj"), filepath.Join(top, "bin"), nil}
 	for _, d := range []string{w.home + "/.safeshell", w.proj + "/.git", w.proj + "/scripts", w.bin, top + "/tmp"} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -101,7 +99,7 @@ func TestModule(t *testing.T) {
 // The module's own files are right, as Deno's type checker sees them.
 func TestTypes(t *testing.T) {
 	deno := denotest.Path(t)
-	dir, err := ts.Install(t.TempDir())
+	dir, err := ts.Install(testdir.New(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +109,7 @@ func TestTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := exec.Command(deno, "check", "--no-config", "--no-lock", "--import-map", filepath.Join(dir, "import_map.json"), script, filepath.Join(dir, "safeshell.ts"), filepath.Join(dir, "preload.ts"))
-	c.Env = append(os.Environ(), "DENO_DIR="+t.TempDir(), "NO_COLOR=1")
+	c.Env = append(os.Environ(), "DENO_DIR="+testdir.New(t), "NO_COLOR=1")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
