@@ -113,13 +113,15 @@ func TestHotPathSystemCalls(t *testing.T) {
 			opens := 0
 			for line := range strings.Lines(before) {
 				switch {
+				case strings.Contains(line, "resumed>"):
+					// The rest of a call that another thread interrupted: it is counted where it begins.
 				case strings.Contains(line, "open") && strings.Contains(line, `.yaml"`):
 					t.Errorf("reads YAML: %s", line)
 				case strings.Contains(line, "clone") && !strings.Contains(line, "CLONE_THREAD"), strings.Contains(line, "fork("):
 					t.Errorf("starts a process: %s", line)
 				case strings.Contains(line, `"/sys/`), strings.Contains(line, "/proc/self/cgroup"), strings.Contains(line, "/proc/self/mountinfo"):
 					// The Go runtime's.
-				case strings.Contains(line, "open") && !strings.Contains(line, "resumed"):
+				case strings.Contains(line, "open"):
 					opens++
 				}
 			}
