@@ -88,11 +88,11 @@ pty.spawn(sys.argv[1:])' $P/bin/safeshell approve $ID </dev/null >/dev/null 2>&1
 	{name: "keys typed into a person's tmux, past the wrapper", tools: "tmux", before: personsTmux, script: `tmux -S $T/t send-keys "$P/bin/safeshell approve $ID" Enter`, risk: "A terminal of a person that it can type into"},
 	{name: "the monitor killed, through the wrapper", script: `safeshell -c "kill \$(pgrep -f '$P/bin/safeshell watch')"`, stopped: "self-protection-processes"},
 	{name: "the monitor killed, and one of its own", script: `kill -9 $MON; (sleep 2; printf 1; sleep 1) | /usr/bin/timeout 8 /usr/bin/script -qec "$P/bin/safeshell watch" /dev/null; true`, stopped: "under an agent"},
-	{name: "the monitor killed, and one of its own, detached", script: `kill -9 $MON; (for i in 1 2 3 4 5 6; do sleep 1.5; test -e $P/ran && break; printf 1; done) | ` + plain + `/usr/bin/setsid -f /usr/bin/timeout 10 /usr/bin/script -qec "stty rows 24 cols 80; $P/bin/safeshell watch" /dev/null >/dev/null 2>&1`, risk: "Detached from its agent"},
+	{name: "the monitor killed, and one of its own, detached", script: `kill -9 $MON; (for i in $(seq 40); do sleep 1.5; test -e $P/ran && break; printf 1; done) | ` + plain + `/usr/bin/setsid -f /usr/bin/timeout 70 /usr/bin/script -qec "stty rows 24 cols 80; $P/bin/safeshell watch" /dev/null >/dev/null 2>&1`, risk: "Detached from its agent"},
 }
 
 // told waits for what a process that is apart has said.
-const told = `; for i in $(seq 100); do test -s $P/said && break; sleep 0.1; done; sleep 0.2; cat $P/said`
+const told = `; for i in $(seq 600); do test -s $P/said && break; sleep 0.1; done; sleep 0.2; cat $P/said`
 
 // schedulers puts stand-ins for at, crontab and systemd-run into the place, so
 // that no real table is touched: like those they start the line apart from who

@@ -38,7 +38,7 @@ func newPlace(t *testing.T) *place {
 	}
 	p.write("bin/probe", "#!/bin/sh\necho \"$@\" >> "+dir+"/ran\n", 0o755)
 	p.write("home/.safeshell/rules.yaml", "rules:\n- {name: ask-probe, commands: [probe], action: require_approval, message: m}\n", 0o600)
-	p.write("home/.safeshell/config.yaml", "approval: {timeout_seconds: 20, wait_for_monitor_seconds: 15}\n", 0o600)
+	p.write("home/.safeshell/config.yaml", "approval: {timeout_seconds: 90, wait_for_monitor_seconds: 60}\n", 0o600)
 	if err := os.Symlink(binary, filepath.Join(bin, "safeshell")); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func (p *place) person(args ...string) (string, error) {
 	var out bytes.Buffer
 	done := make(chan struct{})
 	go func() { _, _ = out.ReadFrom(f); close(done) }()
-	timer := time.AfterFunc(30*time.Second, func() { _ = c.Process.Kill() })
+	timer := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
 	defer timer.Stop()
 	err = c.Wait()
 	<-done
@@ -175,7 +175,7 @@ func TestWhoMayAnswer(t *testing.T) {
 				a.before(p)
 			}
 			monitor := p.monitor()
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			// One agent: its shells have one parent, which carries no marker.
 			outs := make(chan string, 1)

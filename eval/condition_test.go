@@ -166,7 +166,7 @@ func TestConditionsInBash(t *testing.T) {
 		{`sleep 30 & true`, []string{"x"}, true},
 	} {
 		w.env = append(w.env, "BASH_ENV=/nonexistent", "ENV=/nonexistent", "CDPATH=/", "BASH_FUNC_grep%%=() { true; }", "SHELLOPTS=noexec")
-		got, err := w.condition(c.cond, c.argv, 20*time.Second)
+		got, err := w.condition(c.cond, c.argv, time.Minute)
 		if got != c.want || err != nil {
 			t.Errorf("%s: %v, want %v (%v)", c.cond, got, c.want, err)
 		}

@@ -153,7 +153,7 @@ func (l *lab) run(shell, text string) [][]string {
 	}
 	dir := l.dir()
 	log := filepath.Join(filepath.Dir(dir), "log")
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	argv := []string{l.shell[shell], "--norc", "--noprofile", "-c", text}
 	if shell == "zsh" {
@@ -171,7 +171,7 @@ func (l *lab) run(shell, text string) [][]string {
 	err = cmd.Start()
 	must(l.t, w.Close())
 	must(l.t, err)
-	must(l.t, r.SetReadDeadline(time.Now().Add(30*time.Second)))
+	must(l.t, r.SetReadDeadline(time.Now().Add(time.Minute)))
 	_ = cmd.Wait()
 	_, err = io.ReadAll(r)
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

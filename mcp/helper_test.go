@@ -190,7 +190,7 @@ func (w *world) raw(initialize bool) *raw {
 	}
 	w.t.Cleanup(func() {
 		in.Close()
-		timer := time.AfterFunc(30*time.Second, func() { _ = r.cmd.Process.Kill() })
+		timer := time.AfterFunc(time.Minute, func() { _ = r.cmd.Process.Kill() })
 		_ = r.cmd.Wait()
 		timer.Stop()
 	})

@@ -62,7 +62,7 @@ func (h *home) ask(timeout time.Duration, argv ...string) <-chan spool.Decision 
 		d, err := sp.Ask(context.Background(), spool.Request{
 			Agent: "claude-code", Context: "ai", Layer: "shim", Session: "s1", Dir: "/", Exe: "/bin/" + argv[0],
 			Argv: argv, Rule: "ask-first", Reason: "because",
-		}, spool.AskOptions{Timeout: timeout, WaitForMonitor: 20 * time.Second})
+		}, spool.AskOptions{Timeout: timeout, WaitForMonitor: time.Minute})
 		if err != nil {
 			h.t.Errorf("Ask: %v", err)
 		}
@@ -93,7 +93,7 @@ func got(t *testing.T, ch <-chan spool.Decision) spool.Decision {
 	select {
 	case d := <-ch:
 		return d
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no decision")
 	}
 	return spool.Decision{}

@@ -91,7 +91,7 @@ func (l *lab) dir() string {
 // failed: the analysis takes it to succeed.
 func (l *lab) run(dir string, argv ...string) (rs []ran, lost bool) {
 	log := dir + ".log"
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
