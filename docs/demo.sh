@@ -55,7 +55,7 @@ run 'git switch -q -c fix-1 && git commit -q -m "quick fix" && git log --oneline
 say "2. rm goes to the trash, and comes back"
 run 'rm -f notes.txt; ls'
 run 'safeshell trash list'
-run 'safeshell trash restore; cat notes.txt'
+run 'safeshell trash restore notes.txt; cat notes.txt'
 
 say "3. A risky push of an agent waits until a person says yes in another terminal"
 /usr/bin/git init -q --bare ../remote.git
