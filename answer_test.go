@@ -52,7 +52,7 @@ func newPlace(t *testing.T) *place {
 
 func (p *place) write(name, text string, mode os.FileMode) {
 	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), mode); err != nil {
+	if err := testdir.WriteFile(filepath.Join(p.dir, name), []byte(text), mode); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -342,7 +342,7 @@ func (p *place) openToOthers() string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.WriteFile(own, data, 0o755); err != nil {
+	if err := testdir.WriteFile(own, data, 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 	return own

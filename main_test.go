@@ -16,10 +16,10 @@ import (
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"safeshell/permit/ts/denotest"
-
 	"safeshell/permit"
+	"safeshell/permit/ts/denotest"
 	"safeshell/program/testbinary"
+	"safeshell/testdir"
 )
 
 // binary is the real program, built once as `make build` does.
@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			for name, text := range helpers {
-				if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
+				if err := testdir.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
 					return err
 				}
 			}

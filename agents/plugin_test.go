@@ -25,7 +25,7 @@ func needs(t *testing.T, tool string) string {
 func fakeBinary(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(testdir.New(t), "safe'shell \"x\"")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := testdir.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -60,7 +60,7 @@ func (w *world) write(path, text string, mode os.FileMode) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(w.proj, path)
 	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+	if err := testdir.WriteFile(path, []byte(text), mode); err != nil {
 		w.t.Fatal(err)
 	}
 }

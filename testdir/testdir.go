@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -87,4 +88,14 @@ func isOf(pid int, dir string) bool {
 		}
 	}
 	return false
+}
+
+// WriteFile is os.WriteFile for a program that other goroutines may run at once:
+// while it is open for writing no process is started, which would hold it open
+// until its own exec and make that of the program fail with ETXTBSY
+// (https://go.dev/issue/22315).
+func WriteFile(name string, data []byte, perm os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(name, data, perm)
 }
