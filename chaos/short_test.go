@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"safeshell/program/testbinary"
 	"safeshell/testdir"
 	"safeshell/trash/faulttest"
 )
 
 func TestMain(m *testing.M) {
 	faulttest.Begin()
-	os.Exit(m.Run())
+	os.Exit(testbinary.Apart(m.Run))
 }
 
 // testBinary is the real program, as `make build` makes it.

@@ -69,6 +69,13 @@ say "3. A risky push of an agent waits until a person says yes in another termin
 watcher=$!
 exec 9> "$top/hand"
 until_true monitor_runs
+want=0
+/bin/sleep 0.3
+if /usr/bin/env -i /bin/grep -q 'under an agent' "$top/screen"; then
+  want=126
+  printf 'approval: {timeout_seconds: 6}\n' > "$HOME/.safeshell/config.yaml"
+  printf '(An agent runs this demo: the answer typed below is not taken for a yes of a person,\nand nothing is pushed. To see it answered: make demo, in a terminal of your own.)\n'
+fi
 printf '$ git push --force origin fix-1     # typed by an agent (CLAUDECODE=1)\n'
 CLAUDECODE=1 git push --force origin fix-1 > "$top/push" 2>&1 &
 push=$!
@@ -87,4 +94,4 @@ say "What happened, from the journal"
 run 'safeshell log'
 say "And what would happen to a line that nobody should run (it is only judged)"
 run 'safeshell check -- "cd / && rm -rf *"'
-[ "$code" = 0 ]
+[ "$code" = "$want" ]

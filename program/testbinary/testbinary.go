@@ -12,8 +12,12 @@ import (
 
 // Run runs the tests of m with *path naming the program: the one that
 // SAFESHELL_TEST_BINARY names (make test sets it), else one that is built for
-// them and removed afterwards. It returns the exit code.
+// them and removed afterwards, apart from an agent. It returns the exit code.
 func Run(m *testing.M, path *string) int {
+	return Apart(func() int { return run(m, path) })
+}
+
+func run(m *testing.M, path *string) int {
 	if *path = os.Getenv("SAFESHELL_TEST_BINARY"); *path != "" {
 		return m.Run()
 	}
