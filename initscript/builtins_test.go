@@ -203,7 +203,7 @@ func TestGone(t *testing.T) {
 		}
 		// Between the test and the start: 127 counts as gone too.
 		s = newSandbox(t, "plain", "cd").static()
-		s.write(s.p.Binary, "#!/nowhere/sh\n")
+		s.write(s.p.Binary, "#!"+s.root+"/nowhere/sh\n")
 		must(t, os.Chmod(s.p.Binary, 0o755))
 		r = s.run(s.env(), "", shell, "-c", `. "$1"; cd /; pwd`, "x", EnvFile(shell, s.p))
 		if r.out != "/\n" {
