@@ -354,7 +354,10 @@ func (a *app) probes() []finding {
 		if shell := a.g.Config().DelegateShell; door.argv[0] != link && strings.Contains(said, "no shell to delegate") {
 			fix = fmt.Sprintf("set delegate_shell in %s to a shell that is there, not %s", a.paths.Config, visible(shell))
 		}
-		fs = append(fs, finding{"fail", fmt.Sprintf("%s did not stop a probe (%v): %s", door.name, err, visible(said)), fix})
+		if said != "" {
+			said = ": " + visible(said)
+		}
+		fs = append(fs, finding{"fail", fmt.Sprintf("%s did not stop a probe (%v)%s", door.name, err, said), fix})
 	}
 	return fs
 }

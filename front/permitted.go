@@ -87,7 +87,7 @@ func (s *Scripts) blocked(env permit.Env, r permit.Result, commands []string, as
 			Agent: caller.Agent, Context: string(caller.Context),
 		})
 		if err != nil {
-			s.note("safeshell: %v", err)
+			Complain(s.P.Stderr, err)
 		}
 	}
 	b := permit.NewBlocked(r, id, "")
