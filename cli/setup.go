@@ -86,6 +86,11 @@ func (a *app) makeHome() error {
 	if err := checkPrivate(a.paths.Home); err != nil {
 		return err
 	}
+	// Who wrote rules before anything was set up has made it by hand. Where modes
+	// cannot be changed it stays readable; nothing depends on that.
+	if fi, err := os.Stat(a.paths.Home); err == nil && fi.Mode().Perm()&0o077 != 0 {
+		_ = os.Chmod(a.paths.Home, 0o700)
+	}
 	bin := filepath.Join(a.paths.Home, "bin", "safeshell")
 	if fi, err := os.Lstat(bin); err == nil && fi.Mode()&os.ModeSymlink == 0 {
 		return fmt.Errorf("%s is not safeshell's own link; SAFESHELL_HOME (%s) must be a directory of its own", bin, a.paths.Home)
