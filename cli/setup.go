@@ -27,10 +27,14 @@ func (c *initCmd) Run(a *app) error {
 		return err
 	}
 	switch {
+	case c.Script == "-" && c.Undo:
+		return usageError{errors.New("init - prints a script and undoes nothing; to undo: safeshell init --undo")}
 	case c.Script == "-":
 		return c.print(a)
 	case c.Script != "":
 		return usageError{fmt.Errorf("init takes \"-\" or nothing, not %q", c.Script)}
+	case c.Shell != "":
+		return usageError{fmt.Errorf("--shell says what to print the script for: safeshell init - --shell %s", visible(c.Shell))}
 	case c.Undo:
 		return c.undo(a)
 	}
