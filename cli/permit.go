@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,8 @@ func (c *permitAllowCmd) Run(a *app) error {
 	}
 	ans := permit.Answer{Choice: choice, By: spool.ByCLI}
 	if err := set.Apply(todo, ans); err != nil {
-		return err
+		// There is no run that the answer could hold for.
+		return fmt.Errorf("nothing was permitted: %w", cmp.Or(errors.Unwrap(err), err))
 	}
 	q := permit.Question{Paths: env.Paths, Caller: a.g.Caller(), Dir: env.Dir, Blocked: todo}
 	if err := q.Journal("allow", ans); err != nil {
