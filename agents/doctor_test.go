@@ -302,6 +302,23 @@ func TestDoctorElsewhere(t *testing.T) {
 	}
 }
 
+// In the home directory the project's file is the user's: one hook, not two.
+func TestDoctorAtHome(t *testing.T) {
+	for _, name := range []string{"codex", "cursor", "gemini"} {
+		env := guarded(t)
+		env.ProjectDir = env.Home
+		a := mustFind(t, name)
+		if _, err := Install(env, a, InstallOptions{Binary: env.Binary, TimeoutSeconds: 330}); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range Doctor(env, a) {
+			if strings.Contains(f.Text, "judged twice") || strings.Contains(f.Text, "runs a project's hooks") {
+				t.Errorf("%s: %s", name, f.Text)
+			}
+		}
+	}
+}
+
 // TestRunLimited: a program that hangs, or leaves a child that holds its
 // output, does not hold us.
 func TestRunLimited(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -143,6 +144,7 @@ func (h hook) argv(a Agent) []string {
 // configured finds our hooks in the user's and the project's files.
 func (env Env) configured(a Agent) []hook {
 	var out []hook
+	var users []os.FileInfo
 	for _, project := range []bool{false, true} {
 		if project && !filepath.IsAbs(env.ProjectDir) {
 			continue
@@ -154,6 +156,11 @@ func (env Env) configured(a Agent) []hook {
 		for _, t := range ts {
 			if filepath.Base(t.path) == "plugin.json" {
 				continue // Goose's manifest holds no hook
+			}
+			if fi, err := os.Stat(t.path); err == nil && !project {
+				users = append(users, fi)
+			} else if err == nil && slices.ContainsFunc(users, func(u os.FileInfo) bool { return os.SameFile(u, fi) }) {
+				continue // called in the home directory
 			}
 			data, found, err := readConfig(t.path)
 			if err != nil {

@@ -159,7 +159,7 @@ func (c *agentsInstallCmd) Run(a *app) error {
 		return agents.Install(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TrustCodex: c.TrustCodex, TimeoutSeconds: hookTimeout(c.Timeout, env.Approval)})
 	})
 	if err == nil && !a.g.ShimsReached(gate.Hook) {
-		a.note("note: without shims, an rm inside another program's text (bash -c, xargs) is asked about, not sent to the trash; set them up with: safeshell init")
+		a.note("note: without shims, an rm inside another program's text (bash -c, parallel) is asked about, not sent to the trash; set them up with: safeshell init")
 	}
 	return err
 }

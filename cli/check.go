@@ -251,7 +251,7 @@ func result(v gate.Verdict) checked {
 	}
 	for _, j := range v.Commands {
 		cc := checkedCommand{
-			Argv: []string{}, Dir: j.Command.Dir.String(), Action: j.Decision.Action.String(),
+			Argv: []string{}, Dir: j.Command.Dir.String(), Action: j.Decision.Asked().String(),
 			Rule: j.Decision.Rule, Via: append([]string{}, j.Command.Via...), Matched: j.Decision.Matched,
 		}
 		for _, w := range j.Command.Argv {
@@ -300,7 +300,7 @@ func explain(a *app, line, dir string, v gate.Verdict) error {
 			s += "   (through " + strings.Join(j.Command.Via, ", ") + ")"
 		}
 		d := j.Decision
-		verdict := d.Action.String()
+		verdict := d.Asked().String()
 		if d.Rule != "" {
 			verdict += " by " + d.Rule
 		}

@@ -26,7 +26,7 @@ var Version = "dev"
 
 // grammar is the whole command line (DESIGN "Command line").
 type grammar struct {
-	Version kong.VersionFlag `help:"Print the version and quit." short:"V"`
+	Version versionFlag `help:"Print the version and quit." short:"V"`
 
 	Init       initCmd       `cmd:"" help:"Set up ~/.safeshell and the shell's start-up files, or print the script for eval (init -)."`
 	Refresh    refreshCmd    `cmd:"" help:"Make the shims, and what shells read when they start, match the rules."`
@@ -109,6 +109,9 @@ func Run(p shims.Process) (code int) {
 		}
 	}()
 	ctx, err := parser.Parse(args)
+	if output := (outputError{}); errors.As(err, &output) {
+		return a.fail(a.printed(output.error))
+	}
 	if err != nil {
 		a.note("safeshell: %s", usageText(err))
 		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(parser.Model.Node, args))

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"safeshell/front"
 	"safeshell/spool"
 )
 
@@ -206,7 +207,7 @@ func (c *grantsRevokeCmd) Run(a *app) error {
 	if c.All {
 		list, err := gs.List()
 		if err != nil {
-			a.note("safeshell: %v", err)
+			front.Complain(a.err, err)
 		}
 		for _, g := range list {
 			ids = append(ids, g.ID)

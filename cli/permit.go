@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,44 +52,28 @@ func checkKernel() finding {
 
 func (a *app) encode(v any) error { return a.printed(front.Encode(a.out, v)) }
 
-// dashDash drops the -- that ends options.
-func dashDash(args []string) []string {
-	if len(args) > 0 && args[0] == "--" {
-		return args[1:]
-	}
-	return args
-}
-
 type permitCheckCmd struct {
 	JSON     bool     `help:"Print one JSON object." name:"json"`
-	Commands []string `arg:"" passthrough:"partial" help:"Commands as a script would declare them: names or paths."`
+	Commands []string `arg:"" help:"Commands as a script would declare them: names or paths."`
 }
 
 func (c *permitCheckCmd) Run(a *app) error {
-	commands := dashDash(c.Commands)
-	if len(commands) == 0 {
-		return usageError{errors.New("no commands given; for example: safeshell permit check curl ./scripts/build.sh")}
-	}
 	s, err := a.scripts()
 	if err != nil {
 		return exitWith(a, 2, err)
 	}
-	return codeError(s.Check(commands, c.JSON))
+	return codeError(s.Check(c.Commands, c.JSON))
 }
 
 type permitAllowCmd struct {
 	Session  bool     `help:"For this terminal's session only."`
 	Always   bool     `help:"For all scripts of this project (the default)."`
-	Commands []string `arg:"" passthrough:"partial" help:"Names or paths."`
+	Commands []string `arg:"" help:"Names or paths."`
 }
 
 func (c *permitAllowCmd) Run(a *app) error {
 	if c.Session && c.Always {
 		return usageError{errors.New("--session and --always exclude each other")}
-	}
-	commands := dashDash(c.Commands)
-	if len(commands) == 0 {
-		return usageError{errors.New("no commands given; for example: safeshell permit allow curl")}
 	}
 	env, set, err := a.permitSet()
 	if err != nil {
@@ -102,7 +87,7 @@ func (c *permitAllowCmd) Run(a *app) error {
 		choice, word = spool.Session, "for this terminal's session, in "+visible(set.Area().Main)
 	}
 	var todo permit.Result
-	for _, d := range set.Check(commands) {
+	for _, d := range set.Check(c.Commands) {
 		switch {
 		case d.Status == permit.NotFound && (d.Path == "" && strings.Contains(d.Command, "/") || d.Command == ""):
 			return fmt.Errorf("%s cannot be permitted: %s; nothing was changed", permit.Show(d.Command), d.Detail)
@@ -121,7 +106,8 @@ func (c *permitAllowCmd) Run(a *app) error {
 	}
 	ans := permit.Answer{Choice: choice, By: spool.ByCLI}
 	if err := set.Apply(todo, ans); err != nil {
-		return err
+		// There is no run that the answer could hold for.
+		return fmt.Errorf("nothing was permitted: %w", cmp.Or(errors.Unwrap(err), err))
 	}
 	q := permit.Question{Paths: env.Paths, Caller: a.g.Caller(), Dir: env.Dir, Blocked: todo}
 	if err := q.Journal("allow", ans); err != nil {
@@ -136,14 +122,10 @@ func (c *permitAllowCmd) Run(a *app) error {
 }
 
 type permitRevokeCmd struct {
-	Commands []string `arg:"" passthrough:"partial" help:"Names or paths, as permit list shows them."`
+	Commands []string `arg:"" help:"Names or paths, as permit list shows them."`
 }
 
 func (c *permitRevokeCmd) Run(a *app) error {
-	commands := dashDash(c.Commands)
-	if len(commands) == 0 {
-		return usageError{errors.New("no commands given; see: safeshell permit list")}
-	}
 	env, set, err := a.permitSet()
 	if err != nil {
 		return err
@@ -151,8 +133,8 @@ func (c *permitRevokeCmd) Run(a *app) error {
 	if err := a.mustBeHuman("revoking a permission"); err != nil {
 		return err
 	}
-	keys := slices.Clone(commands)
-	for _, d := range set.Check(commands) {
+	keys := slices.Clone(c.Commands)
+	for _, d := range set.Check(c.Commands) {
 		if !slices.Contains(keys, d.Key) {
 			keys = append(keys, d.Key)
 		}
@@ -179,7 +161,7 @@ func (c *permitRevokeCmd) Run(a *app) error {
 		return err
 	}
 	missed := false
-	for _, cmd := range commands {
+	for _, cmd := range c.Commands {
 		d := after.Decide(cmd)
 		switch {
 		case d.Status == permit.Allowed && d.Scope == permit.User:

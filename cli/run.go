@@ -128,6 +128,14 @@ func (c *runCmd) explain(a *app, s *front.Scripts, file string, args []string) e
 	return nil
 }
 
+// dashDash drops the -- that ends options.
+func dashDash(args []string) []string {
+	if len(args) > 0 && args[0] == "--" {
+		return args[1:]
+	}
+	return args
+}
+
 func cmpOr(a, b string) string {
 	if a != "" {
 		return a

@@ -27,10 +27,14 @@ func (c *initCmd) Run(a *app) error {
 		return err
 	}
 	switch {
+	case c.Script == "-" && c.Undo:
+		return usageError{errors.New("init - prints a script and undoes nothing; to undo: safeshell init --undo")}
 	case c.Script == "-":
 		return c.print(a)
 	case c.Script != "":
 		return usageError{fmt.Errorf("init takes \"-\" or nothing, not %q", c.Script)}
+	case c.Shell != "":
+		return usageError{fmt.Errorf("--shell says what to print the script for: safeshell init - --shell %s", visible(c.Shell))}
 	case c.Undo:
 		return c.undo(a)
 	}
@@ -85,6 +89,11 @@ func (a *app) makeHome() error {
 	}
 	if err := checkPrivate(a.paths.Home); err != nil {
 		return err
+	}
+	// Who wrote rules before anything was set up has made it by hand. Where modes
+	// cannot be changed it stays readable; nothing depends on that.
+	if fi, err := os.Stat(a.paths.Home); err == nil && fi.Mode().Perm()&0o077 != 0 {
+		_ = os.Chmod(a.paths.Home, 0o700)
 	}
 	bin := filepath.Join(a.paths.Home, "bin", "safeshell")
 	if fi, err := os.Lstat(bin); err == nil && fi.Mode()&os.ModeSymlink == 0 {

@@ -116,19 +116,24 @@ func (c *doctorCmd) Run(a *app) error {
 // checkFiles looks at safeshell's own directory.
 func (a *app) checkFiles() []finding {
 	var fs []finding
+	for _, name := range []string{"SAFESHELL_HOME", "SAFESHELL_SPOOL"} {
+		if v := a.getenv(name); v != "" && !filepath.IsAbs(v) {
+			fs = append(fs, finding{"warn", fmt.Sprintf("%s is not obeyed: %q is not an absolute path", name, v), "unset " + name})
+		}
+	}
 	fi, err := os.Stat(a.paths.Home)
 	if err == nil && !fi.IsDir() {
 		err = &os.PathError{Op: "use", Path: a.paths.Home, Err: unix.ENOTDIR}
-		return []finding{{"fail", fmt.Sprintf("safeshell is not set up: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))}}
+		return append(fs, finding{"fail", fmt.Sprintf("safeshell is not set up: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))})
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return []finding{{"fail", "safeshell is not set up: there is no " + a.paths.Home, "safeshell init"}}
+		return append(fs, finding{"fail", "safeshell is not set up: there is no " + a.paths.Home, "safeshell init"})
 	} else if err != nil {
-		return []finding{{"fail", fmt.Sprintf("safeshell is not set up: %v", err), "safeshell init"}}
+		return append(fs, finding{"fail", fmt.Sprintf("safeshell is not set up: %v", err), "safeshell init"})
 	}
 	if err := unix.Access(a.paths.Home, unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
 		err = &os.PathError{Op: "use", Path: a.paths.Home, Err: err}
-		return []finding{{"fail", fmt.Sprintf("nothing is judged through PATH: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))}}
+		return append(fs, finding{"fail", fmt.Sprintf("nothing is judged through PATH: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))})
 	}
 	if err := checkPrivate(a.paths.Home); err != nil {
 		fs = append(fs, finding{"fail", err.Error(), "chmod go-w " + shellWord(a.paths.Home)})
@@ -349,7 +354,10 @@ func (a *app) probes() []finding {
 		if shell := a.g.Config().DelegateShell; door.argv[0] != link && strings.Contains(said, "no shell to delegate") {
 			fix = fmt.Sprintf("set delegate_shell in %s to a shell that is there, not %s", a.paths.Config, visible(shell))
 		}
-		fs = append(fs, finding{"fail", fmt.Sprintf("%s did not stop a probe (%v): %s", door.name, err, visible(said)), fix})
+		if said != "" {
+			said = ": " + visible(said)
+		}
+		fs = append(fs, finding{"fail", fmt.Sprintf("%s did not stop a probe (%v)%s", door.name, err, said), fix})
 	}
 	return fs
 }

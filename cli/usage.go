@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,18 +17,72 @@ As a shell (SHELL=safeshell-wrapper, or ~/.safeshell/shell/bash):
   safeshell -c 'line' [args]
                 Judge a command line, then run it in the delegate shell.`
 
-// printHelp is kong's help, without arguments that are only safeshell's own, and
-// with what the program is beside its subcommands.
+// exitCodes are said in the help of the commands whose exit code tells more than
+// that they failed (1) or were called wrongly (2).
+var exitCodes = map[string]string{
+	"":              "126 stopped by safeshell, 127 no such command, 2 a wrong call,\n1 another failure; otherwise that of the command which ran.",
+	"check":         "0 it would run (allowed, or redirected), 1 it would be stopped, 2 an error.",
+	"exec":          "126 stopped by safeshell, 127 no such command, 2 a wrong\ncall; otherwise that of the command.",
+	"run":           "126 stopped by safeshell, 127 no such script or command, 2\na wrong call; otherwise that of the script. With --explain 1 means that it would be stopped.",
+	"hook":          "What the agent expects: docs/agents has each.",
+	"approve":       "0 answered, 1 not, 126 refused: an answer is for the user\nat a terminal alone.",
+	"deny":          "0 answered, 1 not, 126 refused: an answer is for the user\nat a terminal alone.",
+	"permit check":  "0 all may be declared, 1 some may not, 2 an error.",
+	"permit retry":  "126 nothing has run, 2 a wrong call; otherwise that of what goes on.",
+	"rules test":    "0 all hold, 1 some do not.",
+	"status":        "0 all is on, 1 something is off.",
+	"doctor":        "0 nothing is wrong, 1 something is.",
+	"agents doctor": "0 nothing is wrong, 1 something is.",
+}
+
+// outputError is a result that could not be written.
+type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
+
+// versionFlag prints the version, and says it when that fails.
+type versionFlag bool
+
+func (v versionFlag) BeforeReset(k *kong.Kong, vars kong.Vars) error {
+	if _, err := fmt.Fprintln(k.Stdout, vars["version"]); err != nil {
+		return outputError{err}
+	}
+	k.Exit(0)
+	return nil
+}
+
+// printHelp is kong's help, without arguments that are only safeshell's own, with
+// options in front of arguments where they count only there, and with what the
+// program is beside its subcommands.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
-	if n := ctx.Selected(); n != nil {
+	out := ctx.Stdout
+	var b bytes.Buffer
+	ctx.Stdout = &b
+	defer func() { ctx.Stdout = out }()
+	n := ctx.Selected()
+	if n != nil {
 		n.Positional = slices.DeleteFunc(n.Positional, func(v *kong.Positional) bool { return v.Help == "" })
-		return kong.DefaultHelpPrinter(options, ctx)
 	}
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(ctx.Stdout, asShell)
-	return err
+	text, name := b.String(), ""
+	if n == nil {
+		text += asShell + "\n"
+	} else {
+		name = strings.TrimPrefix(n.FullPath(), "safeshell ")
+		if len(n.Positional) > 0 && n.Positional[0].Passthrough {
+			args := n.Positional[0].Summary()
+			text = strings.Replace(text, " "+args+" [flags]\n", " [flags] [--] "+args+"\n", 1)
+		}
+	}
+	if codes := exitCodes[name]; codes != "" {
+		text += "\nExit code: " + strings.ReplaceAll(codes, "\n", "\n  ") + "\n"
+	}
+	if _, err := io.WriteString(out, text); err != nil {
+		return outputError{err}
+	}
+	return nil
 }
 
 // plainString takes an argument as it is: kong's own way through JSON replaces
@@ -51,6 +107,7 @@ func usageText(err error) string {
 		{"expected a valid 64 bit int but got", "takes a whole number, not"},
 		{"expected int value but got", "takes a whole number, not"},
 		{"bool value must be true, 1, yes, false, 0 or no but got", "takes nothing, true or false, not"},
+		{"expected duration value but got", "takes a time such as 90s or 10m, not"},
 		{"expected duration but got", "takes a time such as 90s or 10m, not"},
 	} {
 		text = strings.Replace(text, r[0], r[1], 1)

@@ -126,6 +126,15 @@ type Decision struct {
 	Problems []Problem
 }
 
+// Asked is what becomes of the command: Action, but RequireApproval for a deny
+// that a human may approve.
+func (d Decision) Asked() Action {
+	if d.Action == Deny && d.AllowOverride {
+		return RequireApproval
+	}
+	return d.Action
+}
+
 // Open finds the rules that apply. It never fails: a file that cannot be read
 // is reported in the problems, and its last good version stays in force. It
 // reads no more than the sources' metadata, unless a source changed: then that

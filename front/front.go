@@ -136,10 +136,8 @@ func printInit(p shims.Process, args []string) (int, bool) {
 	if note != "" {
 		io.WriteString(p.Stderr, note+"\n")
 	}
-	if _, err := io.WriteString(p.Stdout, line); err != nil {
-		return 1, true
-	}
-	return 0, true
+	_, err = io.WriteString(p.Stdout, line)
+	return failed(p, err), true
 }
 
 // complete reports whether home is there, private, and leads to this binary.

@@ -3,6 +3,8 @@ package front
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"safeshell/permit"
 	"safeshell/shims"
@@ -30,6 +32,10 @@ func permitted(p shims.Process, args []string) (int, bool) {
 	if asJSON {
 		args = args[1:]
 	}
+	isOption := func(a string) bool { return strings.HasPrefix(a, "-") }
+	if len(args) > 0 && args[0] != "--" && slices.ContainsFunc(args, isOption) {
+		return 0, false // options may stand anywhere in front of a --
+	}
 	s, args, ok := scripts(p, args)
 	if !ok {
 		return 0, false
@@ -51,7 +57,7 @@ func (s *Scripts) Check(commands []string, asJSON bool) int {
 	if !asJSON {
 		for _, d := range r {
 			if _, err := fmt.Fprintf(s.P.Stdout, "%s: permitted (%s)  %s\n", permit.Show(d.Command), d.Scope, spool.Visible(d.Path)); err != nil {
-				return failed(s.P, err)
+				return s.output(err)
 			}
 		}
 		return 0
@@ -60,7 +66,15 @@ func (s *Scripts) Check(commands []string, asJSON bool) int {
 	for _, d := range r {
 		out.Commands = append(out.Commands, permittedCommand{d.Command, d.Path, d.Scope})
 	}
-	return failed(s.P, Encode(s.P.Stdout, out))
+	return s.output(Encode(s.P.Stdout, out))
+}
+
+// output is the exit code after a result was written.
+func (s *Scripts) output(err error) int {
+	if err == nil || IsBrokenPipe(err) {
+		return 0
+	}
+	return s.stop(2, err)
 }
 
 func (s *Scripts) blocked(env permit.Env, r permit.Result, commands []string, asJSON bool) int {
@@ -73,7 +87,7 @@ func (s *Scripts) blocked(env permit.Env, r permit.Result, commands []string, as
 			Agent: caller.Agent, Context: string(caller.Context),
 		})
 		if err != nil {
-			s.note("safeshell: %v", err)
+			Complain(s.P.Stderr, err)
 		}
 	}
 	b := permit.NewBlocked(r, id, "")

@@ -221,7 +221,7 @@ type askedCommand struct {
 func (g *Gate) askedCommands(req Request, j judgement, caller Caller) []askedCommand {
 	var out []askedCommand
 	for i, jd := range j.all {
-		if jd.Decision.Action != eval.RequireApproval && !(jd.Decision.Action == eval.Deny && jd.Decision.AllowOverride) {
+		if jd.Decision.Asked() != eval.RequireApproval {
 			continue
 		}
 		if req.Argv != nil && i == 0 {
@@ -250,7 +250,7 @@ func (g *Gate) passed(s *spool.Spool, req Request, j judgement, caller Caller, r
 	}
 	asked := 0
 	for _, jd := range j.all {
-		if jd.Decision.Action == eval.RequireApproval || jd.Decision.Action == eval.Deny && jd.Decision.AllowOverride {
+		if jd.Decision.Asked() == eval.RequireApproval {
 			asked++
 		}
 	}

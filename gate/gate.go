@@ -244,7 +244,7 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 			v.Warnings = append(v.Warnings, g.env.Paths.Unreadable(g.cfgErr))
 		}
 		if req.Layer == Check {
-			v.Kind = Stop
+			v.Kind, v.Action = Stop, eval.RequireApproval
 			return v
 		}
 		if req.ViaAgent {

@@ -41,6 +41,7 @@ type keeper struct {
 const (
 	keeperSocket = 3
 	keeperLock   = 4
+	keeperErrors = 5 // the run's standard error if that is a file, else the null device
 )
 
 // Keep is the keeper's life: `safeshell run --keeper R`, started by Start alone.
@@ -80,7 +81,7 @@ func closeInherited() {
 	}
 	for _, e := range entries {
 		fd, err := strconv.Atoi(e.Name())
-		if err != nil || fd <= keeperLock {
+		if err != nil || fd <= keeperErrors {
 			continue
 		}
 		// Not what the runtime itself has opened (epoll, eventfd), nor the list
@@ -182,7 +183,14 @@ func (k *keeper) end() {
 }
 
 // say writes to the script's standard error, if that can be had without waiting.
+// A file is written through the descriptor of the run itself: opened anew it would
+// have a place of its own in it, and who writes next would write over this.
 func (k *keeper) say(text string) {
+	var st unix.Stat_t
+	if unix.Fstat(keeperErrors, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+		_, _ = unix.Write(keeperErrors, []byte(text))
+		return
+	}
 	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/2", k.m.PID), os.O_WRONLY|os.O_APPEND|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return

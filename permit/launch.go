@@ -253,7 +253,11 @@ func startKeeper(d *runDir, binary string) error {
 	c := exec.Command("/bin/sh", "-c", `"$@" &`, "sh", binary, "run", "--keeper", d.path)
 	c.Env = append(os.Environ(), keeperVar+"="+d.id)
 	c.Stdin, c.Stdout, c.Stderr = null, null, null
-	c.ExtraFiles = []*os.File{sock, d.lock}
+	messages := null // nobody waits for the end of a file, as of a pipe
+	if fi, err := os.Stderr.Stat(); err == nil && fi.Mode().IsRegular() {
+		messages = os.Stderr
+	}
+	c.ExtraFiles = []*os.File{sock, d.lock, messages}
 	c.Dir = "/"
 	return c.Run()
 }

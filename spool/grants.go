@@ -73,7 +73,7 @@ type GrantProblem struct {
 
 // Error names the file and what to do.
 func (p *GrantProblem) Error() string {
-	return fmt.Sprintf("%s is ignored: %v; look at it, then run: rm %s", Visible(p.Path), p.Err, quote(p.Path))
+	return fmt.Sprintf("%s is ignored: %v; look at it, then run: unlink %s", Visible(p.Path), p.Err, quote(p.Path))
 }
 
 // Unwrap returns the cause.

@@ -168,6 +168,13 @@ func (r *restorer) restore(it Item) (path, displaced string, err error) {
 		return "", "", err
 	}
 	parent, base, target, err := r.place(s, it)
+	if way := noWayError(""); errors.As(err, &way) {
+		to := ""
+		if r.o.To != "" {
+			to = "--to " + Quote(r.o.To, true) + " "
+		}
+		return "", "", fmt.Errorf("%w; to make it: safeshell trash restore --parents %s%s", err, to, it.ID)
+	}
 	if err != nil {
 		return "", "", err
 	}
@@ -230,6 +237,13 @@ func (r *restorer) place(s *store, it Item) (parent int, base, target string, er
 	return r.way.fd, base, target, nil
 }
 
+// noWayError is a directory that is missing on the way to where an item belongs.
+type noWayError string
+
+func (e noWayError) Error() string {
+	return "the directory " + Show(string(e)) + " is no longer there"
+}
+
 func (r *restorer) openPlace(s *store, it Item, dir string) (int, error) {
 	if r.o.To != "" {
 		return r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), nil, openDir)
@@ -275,7 +289,7 @@ func (r *restorer) openWay(at int, root, rel string, modes []uint32, open func(i
 		case err != unix.ENOENT || rel == "":
 			return -1, &pathError{"open", way, err}
 		case !r.o.Parents:
-			return -1, fmt.Errorf("the directory %s is no longer there; to make it: add --parents", Show(way))
+			return -1, noWayError(way)
 		}
 		if _, err := lstatAt(atFDCWD, way); err == nil {
 			return -1, fmt.Errorf("%s is a symbolic link to nowhere", Show(way))
