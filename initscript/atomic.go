@@ -57,7 +57,11 @@ func load(path string) (file, error) {
 // counts for root too: people lock their start-up files against installers.
 func (f file) writable() error {
 	if f.info != nil {
-		if f.info.Mode()&0o222 == 0 || unix.Access(f.path, unix.W_OK) != nil {
+		err := unix.Access(f.path, unix.W_OK)
+		if errors.Is(err, unix.EROFS) {
+			return errors.New("it is on a read-only file system")
+		}
+		if f.info.Mode()&0o222 == 0 || err != nil {
 			return fmt.Errorf("it is read-only (mode %04o)", f.info.Mode().Perm())
 		}
 		return nil

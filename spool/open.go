@@ -123,6 +123,30 @@ func (s *Spool) stage(data []byte) (path string, done func(), err error) {
 	return path, done, nil
 }
 
+// Check tells whether a request could be written now.
+func (s *Spool) Check() error {
+	if err := room(s.path("tmp", "d-"+newID(s.wall()))); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(err))
+	}
+	return nil
+}
+
+// room writes as much as the longest record takes to a new file at path, which
+// has no name any more while that is done. A full disk often has room for a file,
+// and for some bytes in the last block of one.
+func room(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	os.Remove(path)
+	_, err = f.Write(make([]byte, maxRecord))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
 // linkNew makes the file target with data, complete or not at all. Only the
 // first to do so succeeds; the others get fs.ErrExist.
 func (s *Spool) linkNew(data []byte, target string) error {
