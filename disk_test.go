@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -115,5 +116,57 @@ func TestHomeCannotBeWritten(t *testing.T) {
 				t.Errorf("undo: %v: %s; .bashrc %q, %v", err, undone, now, readErr)
 			}
 		})
+	}
+}
+
+// What a user has closed by its mode is named by status, with the command that
+// opens it, and questions that cannot be put are refused with the same.
+func TestStatusNamesWhatIsClosed(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("root is needed to become a user whom a mode stops")
+	}
+	p := newPlace(t)
+	own := p.openToOthers()
+	home := filepath.Join(p.dir, "theirs")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(home, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		c := exec.Command(own, args...)
+		c.Dir = "/"
+		c.Env = []string{"HOME=" + home, "PATH=" + home + "/.safeshell/shims:/usr/bin:/bin", "SHELL=/bin/bash"}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, Setsid: true}
+		out, _ := c.CombinedOutput()
+		return string(out)
+	}
+	run("init", "--yes")
+	if out := run("status"); strings.Contains(out, "fail ") {
+		t.Fatal(out)
+	}
+	for _, c := range []struct{ dir, said string }{
+		{".safeshell/spool/tmp", "fail  nobody can be asked: "},
+		{".safeshell/spool/req", "fail  nobody can be asked: "},
+		{".safeshell/spool/done", "fail  nobody can be asked: "},
+		{".safeshell/grants", "warn  answers cannot be remembered: "},
+		{".safeshell/log", "warn  decisions leave no trace: "},
+		{".safeshell", "fail  commands are judged, but nothing can be kept: "},
+		{"", "fail  rm has no trash in the home directory: "},
+	} {
+		dir := filepath.Join(home, c.dir)
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		if c.dir == ".safeshell/log" {
+			_ = os.Remove(filepath.Join(dir, "journal.jsonl"))
+		}
+		if out := run("status"); !strings.Contains(out, c.said) || !strings.Contains(out, "-> /bin/chmod u+rwx "+dir+"\n") {
+			t.Errorf("%s: %s", c.dir, out)
+		}
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"safeshell/initscript"
 	"safeshell/shims"
 	"safeshell/spool"
+	"safeshell/trash"
 )
 
 // finding is one line of status and doctor.
@@ -143,6 +145,15 @@ func (a *app) checkFiles() []finding {
 		fs = append(fs, finding{"fail", "config.yaml is not in force, the defaults are: " + err.Error(), mend(err, config.Edit(a.paths.Config))})
 	} else if a.g.Config().FailOpen() {
 		fs = append(fs, finding{"warn", "unreachable_behavior is fail_open: without a monitor or readable rules, commands run", "set unreachable_behavior: fail_closed in " + a.paths.Config})
+	}
+	if err, fix := trash.CheckHome(a.trashEnv()); err != nil {
+		fs = append(fs, finding{"fail", "rm has no trash in the home directory: " + err.Error(), cmp.Or(fix, "look at it: safeshell trash list")})
+	}
+	for _, d := range []struct{ dir, what string }{{a.paths.Grants, "answers cannot be remembered"}, {a.paths.Trust, "rules of repositories cannot be trusted"}} {
+		if err := unix.Access(d.dir, unix.R_OK|unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EROFS) {
+			err = &os.PathError{Op: "use", Path: d.dir, Err: err}
+			fs = append(fs, finding{"warn", fmt.Sprintf("%s: %v", d.what, err), mend(err, "ls -ld "+shellWord(d.dir))})
+		}
 	}
 	if err := spool.OpenJournal(a.paths.Journal).Check(); err != nil {
 		fs = append(fs, finding{"warn", "decisions leave no trace: " + err.Error(), mend(err, "ls -ld "+shellWord(filepath.Dir(a.paths.Journal)))})

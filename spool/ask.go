@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -85,6 +86,12 @@ func (s *Spool) withHint(err error) error {
 		return fmt.Errorf("%w; set SAFESHELL_SPOOL to a directory that can be written", err)
 	case starved(err):
 		return fmt.Errorf("%w; raise the limit, see: ulimit -n", err)
+	}
+	if fix := config.Mend(err); fix != "" {
+		if strings.HasPrefix(fix, "/") {
+			fix = "run: " + fix
+		}
+		return fmt.Errorf("%w; %s", err, fix)
 	}
 	return fmt.Errorf("%w; run: safeshell doctor", err)
 }

@@ -63,6 +63,9 @@ func (s *Spool) path(elem ...string) string {
 	return s.dir + "/" + strings.Join(elem, "/")
 }
 
+// dirs are the directories of a spool.
+var dirs = []string{"tmp", "req", "done", "grant", "pass"}
+
 // layout makes and checks S, its directories and VERSION.
 func (s *Spool) layout() error {
 	err := makeDir(s.dir, s.uid)
@@ -75,7 +78,7 @@ func (s *Spool) layout() error {
 	if err != nil {
 		return err
 	}
-	for _, d := range []string{"tmp", "req", "done", "grant", "pass"} {
+	for _, d := range dirs {
 		if err := makeDir(s.path(d), s.uid); err != nil {
 			return err
 		}
@@ -125,6 +128,11 @@ func (s *Spool) stage(data []byte) (path string, done func(), err error) {
 
 // Check tells whether a request could be written now.
 func (s *Spool) Check() error {
+	for _, d := range dirs {
+		if err := unix.Access(s.path(d), unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(&fs.PathError{Op: "write in", Path: s.path(d), Err: err}))
+		}
+	}
 	if err := room(s.path("tmp", "d-"+newID(s.wall()))); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(err))
 	}

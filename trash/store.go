@@ -46,6 +46,19 @@ func (d *distrust) Error() string {
 	return s
 }
 
+// repair is a command that mends what err says of a trash, or "".
+func repair(err error) string {
+	var d *distrust
+	var pe *pathError
+	switch {
+	case errors.As(err, &d):
+		return d.fix
+	case errors.As(err, &pe) && errors.Is(err, unix.EACCES) && pe.op != "mkdir": // nobody has to have one at home
+		return config.MendFile(pe.path, pe.err)
+	}
+	return ""
+}
+
 // openStore opens a trash directory. It must belong to uid, and be writable by
 // nobody else unless the filesystem makes up its modes (loose). Only that of
 // the home trash may be a symbolic link. With create, what is missing is made,
@@ -190,10 +203,24 @@ func (e *trashSideError) Error() string {
 	switch {
 	case errors.Is(e.err, unix.ENOSPC), errors.Is(e.err, unix.EDQUOT):
 		hint = "; " + e.s.makeRoom()
+	case errors.Is(e.err, unix.EACCES):
+		if fix := repair(e.s.closed()); fix != "" {
+			hint = "; to repair: " + fix
+		}
 	}
 	return "cannot write to the trash " + Show(e.s.path) + ": " + errText(e.err) + hint
 }
 func (e *trashSideError) Unwrap() error { return e.err }
+
+// closed names the directory of the trash whose mode lets nobody write there.
+func (s *store) closed() error {
+	for _, d := range []string{s.path, s.path + "/files", s.path + "/info"} {
+		if err := unix.Faccessat(unix.AT_FDCWD, d, unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+			return &pathError{"access", d, err}
+		}
+	}
+	return nil
+}
 
 // makeRoom says how room comes about where the trash lies: by purging what is
 // older than a week, if there is any, else all of it, else elsewhere.
