@@ -43,6 +43,10 @@ func MendFile(path string, err error) string {
 	switch {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return MakeRoom(dir)
+	case errors.Is(err, unix.EMFILE):
+		return "raise the limit, see: ulimit -n"
+	case errors.Is(err, unix.EFBIG):
+		return "raise the limit, see: ulimit -f"
 	case errors.Is(err, unix.EROFS):
 		return "set SAFESHELL_HOME to a directory that can be written"
 	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP), errors.Is(err, unix.EEXIST):

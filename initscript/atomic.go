@@ -36,6 +36,9 @@ func load(path string) (file, error) {
 		return file{path: path}, nil
 	}
 	if err != nil {
+		if _, err := os.Stat(path); errors.Is(err, unix.ELOOP) { // EvalSymlinks has words of its own
+			return file{}, errors.New("it is a link that leads back to itself")
+		}
 		return file{}, err
 	}
 	info, err := os.Stat(real)

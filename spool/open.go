@@ -133,13 +133,17 @@ func (s *Spool) Check() error {
 			return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(&fs.PathError{Op: "write in", Path: s.path(d), Err: err}))
 		}
 	}
-	if err := room(s.path("tmp", "d-"+newID(s.wall()))); err != nil {
+	err := room(s.path("tmp", "d-"+newID(s.wall())))
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // whose name tells nobody anything
+		err = &fs.PathError{Op: "write in", Path: s.path("tmp"), Err: pe.Err}
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(err))
 	}
 	return nil
 }
 
-// room writes as much as the longest record takes to a new file at path, which
+// room writes as much as a long record takes to a new file at path, which
 // has no name any more while that is done. A full disk often has room for a file,
 // and for some bytes in the last block of one.
 func room(path string) error {
@@ -148,7 +152,7 @@ func room(path string) error {
 		return err
 	}
 	os.Remove(path)
-	_, err = f.Write(make([]byte, maxRecord))
+	_, err = f.Write(make([]byte, 16<<10))
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

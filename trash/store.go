@@ -53,7 +53,7 @@ func repair(err error) string {
 	switch {
 	case errors.As(err, &d):
 		return d.fix
-	case errors.As(err, &pe) && errors.Is(err, unix.EACCES) && pe.op != "mkdir": // nobody has to have one at home
+	case errors.As(err, &pe) && (errors.Is(err, unix.EACCES) && pe.op != "mkdir" || errors.Is(err, unix.EMFILE)): // nobody has to have one at home
 		return config.MendFile(pe.path, pe.err)
 	}
 	return ""
@@ -203,6 +203,8 @@ func (e *trashSideError) Error() string {
 	switch {
 	case errors.Is(e.err, unix.ENOSPC), errors.Is(e.err, unix.EDQUOT):
 		hint = "; " + e.s.makeRoom()
+	case errors.Is(e.err, unix.EFBIG), errors.Is(e.err, unix.EMFILE):
+		hint = "; " + config.MendFile(e.s.path, e.err)
 	case errors.Is(e.err, unix.EACCES):
 		if fix := repair(e.s.closed()); fix != "" {
 			hint = "; to repair: " + fix

@@ -237,10 +237,8 @@ func (p *putter) storeFor(parent finfo, dir string) (s *store, cross bool, err e
 	reasons = append(reasons, err.Error())
 	top, _ := p.topDir(parent, dir)
 	advice := "to have one there: sudo install -d -m 1777 " + Quote(filepath.Join(top, ".Trash"), false)
-	if home != 0 && home == parent.mnt {
-		if fix := repair(err); fix != "" { // the user's own would do
-			advice = "to repair: " + fix
-		}
+	if fix := repair(err); fix != "" && (home != 0 && home == parent.mnt || errors.Is(err, unix.EMFILE)) {
+		advice = "to repair: " + fix // the user's own would do
 	}
 	return nil, false, fmt.Errorf("there is no usable trash for it (%s); %s", strings.ReplaceAll(strings.Join(reasons, "; "), "; "+advice, ""), advice)
 }
