@@ -33,7 +33,7 @@ var killPointsRow = row{
 }
 
 var trashFaultsRow = row{
-	name: "trash",
+	name: "trash", sweep: true,
 	what: "put, restore and purge killed at, and failed with each error in, each system call",
 	run: func(r *run) error {
 		out, err := exec.Command("go", "test", "./trash", "-list", "^TestFaults$").CombinedOutput()
@@ -51,7 +51,7 @@ var trashFaultsRow = row{
 }
 
 var trashMountsRow = row{
-	name: "trash-mounts",
+	name: "trash-mounts", sweep: true,
 	what: "the same with the trash or the files on overlayfs, of a container's image and not, and on bind mounts",
 	run: func(r *run) error {
 		if os.Geteuid() != 0 {

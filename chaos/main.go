@@ -29,7 +29,7 @@ func main() {
 	faulttest.Begin()
 	binary := flag.String("binary", "bin/safeshell", "the safeshell to test")
 	seed := flag.Uint64("seed", 1, "makes the plan")
-	duration := flag.Duration("duration", time.Minute, "for all rows that run by the clock")
+	duration := flag.Duration("duration", time.Minute, "for all rows that run by the clock, together; sweeps (-list) take what they need, and load rows a minute or so")
 	names := flag.String("rows", "", "only these, with commas between")
 	list := flag.Bool("list", false, "list the rows")
 	keep := flag.Bool("keep", false, "keep the scratch directory")
@@ -40,7 +40,7 @@ func main() {
 		os.Exit(measureMemory(flag.Args()))
 	case *list:
 		for _, r := range rows() {
-			fmt.Printf("%-16s %s\n", r.name, r.what)
+			fmt.Printf("%-16s %s%s\n", r.name, r.what, r.long())
 		}
 		return
 	}
@@ -98,6 +98,9 @@ func runAll(ctx context.Context, binary string, seed uint64, duration time.Durat
 		}
 		if err := os.Mkdir(r.work, 0o700); err != nil {
 			return false, err
+		}
+		if row.sweep {
+			fmt.Fprintf(os.Stderr, "%s:%s\n", row.name, row.long())
 		}
 		start := time.Now()
 		if err := row.run(r); err != nil {

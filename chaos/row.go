@@ -14,11 +14,21 @@ import (
 )
 
 // row is one line of the table. weight is its part of the duration; 0: it
-// takes the time that it needs.
+// takes the time that it needs, many minutes if it is a sweep: that tries every
+// point there is, whatever the duration.
 type row struct {
 	name, what string
 	weight     int
+	sweep      bool
 	run        func(*run) error
+}
+
+// long says of a sweep that it takes long.
+func (r row) long() string {
+	if r.sweep {
+		return " (a sweep of all points: many minutes)"
+	}
+	return ""
 }
 
 // rows are all there are, each in a file of its own.

@@ -17,7 +17,7 @@ import (
 )
 
 var trashProgramRow = row{
-	name: "trash-program",
+	name: "trash-program", sweep: true,
 	what: "the real rm shim, trash restore, purge and empty, killed at, and failed with each error in, each system call on a file",
 	run:  runTrashProgram,
 }

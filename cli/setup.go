@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"safeshell/front"
@@ -142,18 +143,18 @@ func (c *initCmd) setUp(a *app) error {
 	if err := a.makeHome(); err != nil {
 		return err
 	}
-	done, err := initscript.Apply(a.initEnv(), p)
-	if err != nil {
-		return err
-	}
-	ch, err := a.refresh()
-	if err != nil {
-		return err
-	}
-	for _, d := range done {
+	done, setUpErr := initscript.Apply(a.initEnv(), p)
+	for _, d := range done { // also what was done before an error
 		if err := a.printf("%-8s %s%s\n", d.Kind, visible(d.File), visible(paren(d.Note))); err != nil {
 			return err
 		}
+	}
+	if setUpErr != nil && len(done) > 0 {
+		setUpErr = errors.Join(errors.New("not all of it could be set up; mend what is named, then run again: safeshell init"), setUpErr)
+	}
+	ch, err := a.refresh() // what is set up already needs them
+	if err = errors.Join(setUpErr, err); err != nil {
+		return err
 	}
 	if err := a.printf("shims: %d created, %d removed, %d unchanged\n", len(ch.Created), len(ch.Removed), len(ch.Unchanged)); err != nil {
 		return err
@@ -194,8 +195,9 @@ func (c *initCmd) undo(a *app) error {
 			return err
 		}
 	}
-	if undoErr != nil {
-		return errors.Join(errors.New("not all of it could be taken out; make these files writable, then run again: safeshell init --undo"), undoErr)
+	left := slices.ContainsFunc(done, func(d initscript.Change) bool { return d.Kind == initscript.Skip })
+	if left || undoErr != nil {
+		return errors.Join(errors.New("not all of it could be taken out; mend what is named, then run again: safeshell init --undo"), undoErr)
 	}
 	a.note("Shells that are open keep the shims in PATH until they are closed.")
 	if _, err := os.Lstat(a.paths.Home); err == nil {

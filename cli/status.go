@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"safeshell/initscript"
 	"safeshell/shims"
 	"safeshell/spool"
+	"safeshell/trash"
 )
 
 // finding is one line of status and doctor.
@@ -131,13 +133,17 @@ func (a *app) checkFiles() []finding {
 	} else if err != nil {
 		return append(fs, finding{"fail", fmt.Sprintf("safeshell is not set up: %v", err), "safeshell init"})
 	}
-	if err := unix.Access(a.paths.Home, unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
+	if err := unix.Access(a.paths.Home, unix.R_OK|unix.X_OK); err != nil {
 		err = &os.PathError{Op: "use", Path: a.paths.Home, Err: err}
 		return append(fs, finding{"fail", fmt.Sprintf("nothing is judged through PATH: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))})
 	}
+	if err := unix.Access(a.paths.Home, unix.W_OK); err != nil {
+		err = &os.PathError{Op: "write in", Path: a.paths.Home, Err: err}
+		fs = append(fs, finding{"fail", fmt.Sprintf("commands are judged, but nothing can be kept: %v", err), mend(err, "ls -ld "+shellWord(a.paths.Home))})
+	}
 	if err := checkPrivate(a.paths.Home); err != nil {
 		fs = append(fs, finding{"fail", err.Error(), "chmod go-w " + shellWord(a.paths.Home)})
-	} else {
+	} else if len(fs) == 0 {
 		fs = append(fs, finding{"ok", "files are in " + a.paths.Home, ""})
 	}
 	if err := a.g.ConfigError(); err != nil {
@@ -145,22 +151,19 @@ func (a *app) checkFiles() []finding {
 	} else if a.g.Config().FailOpen() {
 		fs = append(fs, finding{"warn", "unreachable_behavior is fail_open: without a monitor or readable rules, commands run", "set unreachable_behavior: fail_closed in " + a.paths.Config})
 	}
-	if err := probeJournal(a.paths.Journal); err != nil {
-		fs = append(fs, finding{"warn", "the journal cannot be written, so decisions leave no trace: " + err.Error(), mend(err, "ls -ld "+shellWord(filepath.Dir(a.paths.Journal)))})
+	if err, fix := trash.CheckHome(a.trashEnv()); err != nil {
+		fs = append(fs, finding{"fail", "rm has no trash in the home directory: " + err.Error(), cmp.Or(fix, "look at it: safeshell trash list")})
+	}
+	for _, d := range []struct{ dir, what string }{{a.paths.Grants, "answers cannot be remembered"}, {a.paths.Trust, "rules of repositories cannot be trusted"}} {
+		if err := unix.Access(d.dir, unix.R_OK|unix.W_OK|unix.X_OK); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EROFS) {
+			err = &os.PathError{Op: "use", Path: d.dir, Err: err}
+			fs = append(fs, finding{"warn", fmt.Sprintf("%s: %v", d.what, err), mend(err, "ls -ld "+shellWord(d.dir))})
+		}
+	}
+	if err := spool.OpenJournal(a.paths.Journal).Check(); err != nil {
+		fs = append(fs, finding{"warn", "decisions leave no trace: " + err.Error(), mend(err, "ls -ld "+shellWord(filepath.Dir(a.paths.Journal)))})
 	}
 	return fs
-}
-
-// probeJournal opens the journal for writing without writing anything.
-func probeJournal(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 func (a *app) checkRules() []finding {
@@ -295,8 +298,10 @@ func (a *app) checkMonitor() []finding {
 		return []finding{{"fail", "nobody can be asked: " + err.Error(), mend(err, "ls -ld "+shellWord(a.paths.Spool))}}
 	}
 	var fs []finding
-	if err := s.SelfTest(); err != nil {
-		fs = append(fs, finding{"fail", "file locks do not work in " + a.paths.Spool + ": " + err.Error(), "set SAFESHELL_SPOOL to a directory on a local disk"})
+	if err := s.Check(); err != nil {
+		fs = append(fs, finding{"fail", "nobody can be asked: " + err.Error(), mend(err, "ls -ld "+shellWord(a.paths.Spool))})
+	} else if err := s.SelfTest(); err != nil {
+		fs = append(fs, finding{"fail", err.Error(), "set SAFESHELL_SPOOL to a directory on a local disk"})
 	}
 	if err := s.GC(time.Now()); err != nil {
 		fs = append(fs, finding{"warn", "old requests cannot be removed: " + err.Error(), "ls -l " + shellWord(a.paths.Spool)})

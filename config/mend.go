@@ -42,7 +42,11 @@ func MendFile(path string, err error) string {
 	dir := filepath.Dir(path)
 	switch {
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return "make room, see: df -h " + shellWord(dir)
+		return MakeRoom(dir)
+	case errors.Is(err, unix.EMFILE):
+		return "raise the limit, see: ulimit -n"
+	case errors.Is(err, unix.EFBIG):
+		return "raise the limit, see: ulimit -f"
 	case errors.Is(err, unix.EROFS):
 		return "set SAFESHELL_HOME to a directory that can be written"
 	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP), errors.Is(err, unix.EEXIST):
@@ -51,6 +55,16 @@ func MendFile(path string, err error) string {
 		return mendMode(path)
 	}
 	return ""
+}
+
+// MakeRoom is what to do about a file system that is full at dir: where to look
+// for bytes, or for files where there may be no more of those.
+func MakeRoom(dir string) string {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) == nil && st.Files > 0 && st.Ffree == 0 {
+		return "it holds as many files as it can; remove some, see: df -i " + shellWord(dir)
+	}
+	return "make room, see: df -h " + shellWord(dir)
 }
 
 // mendWay finds what on the way to path is a link that leads nowhere, or a file

@@ -128,6 +128,7 @@ func (g *Gate) cannotAsk(req Request, v Verdict, e entry, err error) Verdict {
 		e.action = "fail-open"
 	} else {
 		v.Kind, v.Text, e.action = Stop, cannotAskText(err.Error(), v.Message, v.Rule), "deny"
+		e.reason = "nobody could be asked: " + err.Error()
 	}
 	g.journal(req, e)
 	return v

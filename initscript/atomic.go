@@ -36,6 +36,9 @@ func load(path string) (file, error) {
 		return file{path: path}, nil
 	}
 	if err != nil {
+		if _, err := os.Stat(path); errors.Is(err, unix.ELOOP) { // EvalSymlinks has words of its own
+			return file{}, errors.New("it is a link that leads back to itself")
+		}
 		return file{}, err
 	}
 	info, err := os.Stat(real)
@@ -57,7 +60,11 @@ func load(path string) (file, error) {
 // counts for root too: people lock their start-up files against installers.
 func (f file) writable() error {
 	if f.info != nil {
-		if f.info.Mode()&0o222 == 0 || unix.Access(f.path, unix.W_OK) != nil {
+		err := unix.Access(f.path, unix.W_OK)
+		if errors.Is(err, unix.EROFS) {
+			return errors.New("it is on a read-only file system")
+		}
+		if f.info.Mode()&0o222 == 0 || err != nil {
 			return fmt.Errorf("it is read-only (mode %04o)", f.info.Mode().Perm())
 		}
 		return nil

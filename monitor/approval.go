@@ -250,6 +250,16 @@ func (m *model) idleText(w, h int) []string {
 	for _, l := range append(wrap("Nothing waits for your approval.", w), "") {
 		out = append(out, m.st.bold.Render(l))
 	}
+	if !m.threePanes() {
+		for _, text := range m.unread {
+			for _, l := range wrap("! "+text, w) {
+				out = append(out, m.st.warn.Render(l))
+			}
+		}
+		if len(m.unread) > 0 {
+			out = append(out, m.st.dim.Render("F4 shows the log."), "")
+		}
+	}
 	for _, s := range []string{
 		"Guarded commands that need your word appear here. Keep this window open: without a monitor they are denied.",
 		"",

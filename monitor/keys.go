@@ -197,6 +197,9 @@ func (m *model) goTo(p pane) {
 		m.cur.leaveReason()
 	}
 	m.focus = p
+	if p == logPane {
+		m.unread = nil
+	}
 	if p == approvalPane {
 		m.closeKeys()
 	} else {

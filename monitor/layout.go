@@ -38,6 +38,11 @@ type area struct {
 // small tells that the terminal is too small to read a request.
 func (m *model) small() bool { return m.w < smallWide || m.h < smallHigh }
 
+// threePanes tells that there is room for all panes at once.
+func (m *model) threePanes() bool {
+	return m.w >= threeWide && m.h >= twoHigh || m.w >= framedWide && m.h >= threeHigh
+}
+
 // boxes lays out the panes between the first and the last line of the screen.
 func (m *model) boxes() []box {
 	w, h := m.w, m.h-2

@@ -80,7 +80,8 @@ type model struct {
 	scroll  [panes]int // lines up from the newest
 	notice  string     // what became of the last request
 	noticed time.Time
-	ticking bool // a gate tick is on its way
+	unread  []string // alerts of the log that nobody has seen there
+	ticking bool     // a gate tick is on its way
 }
 
 // newModel returns the panes before the first scan.
@@ -224,7 +225,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case changeMsg:
 		return tea.Batch(m.waitChange(), m.scan())
 	case warningMsg:
-		m.say(warn, m.cs.line(string(msg)))
+		m.alert(m.cs.line(string(msg)))
 		return m.waitWarning()
 	case scanMsg:
 		return m.scanned(msg)
@@ -257,6 +258,17 @@ func (m *model) sayAt(at time.Time, k kind, text string) {
 func (m *model) tell(k kind, text string) {
 	m.say(k, text)
 	m.notice, m.noticed = text, m.o.Now()
+}
+
+// alert is tell for what keeps requests from being seen or answered. It stands in
+// the empty approval pane until the log has been looked at, which smaller
+// terminals do not show.
+func (m *model) alert(text string) {
+	m.tell(warn, text)
+	m.unread = append(m.unread, text)
+	if n := len(m.unread) - 3; n > 0 {
+		m.unread = slices.Delete(m.unread, 0, n)
+	}
 }
 
 // addRecords puts decisions into the history. Of one request there is one

@@ -224,6 +224,36 @@ func TestAHungSpoolDoesNotHoldTheKeys(t *testing.T) {
 	}
 }
 
+// On a terminal that has no room for the log, what keeps requests away is said where
+// one looks, until the log was read or it holds no longer.
+func TestAlertsAreSeenWithoutTheLog(t *testing.T) {
+	const said = "no request arrives"
+	r := newRig(t, 80, 24)
+	r.update(warningMsg(said + ": no space left on device; make room, see: df -h /somewhere/that/is/long/enough/to/be/wrapped"))
+	r.pass(noticeShown + time.Second)
+	if text := r.screenText(); !strings.Contains(text, said) || !strings.Contains(text, "wrapped") || !strings.Contains(text, "F4") {
+		t.Errorf("not said:\n%s", text)
+	}
+	r.press("f4", "f3")
+	if text := r.screenText(); strings.Contains(text, said) {
+		t.Errorf("still said:\n%s", text)
+	}
+	// While a request is shown, for a while below it.
+	r = newRig(t, 80, 24, full("r1"))
+	r.ready()
+	r.update(warningMsg(said))
+	if text := r.screenText(); !strings.Contains(text, said) {
+		t.Errorf("not said:\n%s", text)
+	}
+	// With all panes, in the log alone.
+	r = newRig(t, 120, 40)
+	r.update(warningMsg(said))
+	r.pass(noticeShown + time.Second)
+	if text := r.screenText(); strings.Count(text, said) != 1 {
+		t.Errorf("said %d times:\n%s", strings.Count(text, said), text)
+	}
+}
+
 func TestTheTitleCounts(t *testing.T) {
 	r := newRig(t, 80, 24, full("r1"), full("r2"))
 	if title := r.View().WindowTitle; title != "(2) safeshell: approval waiting" {

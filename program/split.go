@@ -11,6 +11,7 @@ package program
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"safeshell/config"
 	"safeshell/shims"
 )
 
@@ -40,7 +42,11 @@ func Run(p shims.Process) int {
 		// Memory that may not be executed (vm.memfd_noexec): from a file then.
 		err = fromFile(argv, env)
 	}
-	fmt.Fprintf(p.Stderr, "safeshell: the program cannot be started: %v; free some memory, or make TMPDIR a directory that may hold programs\n", err)
+	do := "free some memory, or make TMPDIR a directory that may hold programs"
+	if errors.Is(err, unix.EFBIG) {
+		do = config.MendFile("", err)
+	}
+	fmt.Fprintf(p.Stderr, "safeshell: the program cannot be started: %v; %s\n", err, do)
 	return shims.CodeStopped
 }
 

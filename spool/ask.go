@@ -9,10 +9,13 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/config"
 )
 
 // Ask publishes r and waits for its decision. It always returns one; only
@@ -78,11 +81,17 @@ func (s *Spool) prepare(r Request, o AskOptions) Request {
 func (s *Spool) withHint(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w; make room, see: df -h %s", err, quote(s.dir))
+		return fmt.Errorf("%w; %s", err, config.MakeRoom(s.dir))
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w; set SAFESHELL_SPOOL to a directory that can be written", err)
 	case starved(err):
 		return fmt.Errorf("%w; raise the limit, see: ulimit -n", err)
+	}
+	if fix := config.Mend(err); fix != "" {
+		if strings.HasPrefix(fix, "/") {
+			fix = "run: " + fix
+		}
+		return fmt.Errorf("%w; %s", err, fix)
 	}
 	return fmt.Errorf("%w; run: safeshell doctor", err)
 }

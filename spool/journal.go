@@ -13,6 +13,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
+
+	"safeshell/config"
 )
 
 // Limits of the journal.
@@ -124,10 +126,23 @@ func (j *Journal) Append(e Entry) error {
 	return nil
 }
 
+// Check tells whether a line could be written now, without writing one.
+func (j *Journal) Check() error {
+	fd, _, err := j.open(unix.LOCK_SH, j.patience)
+	if err == nil {
+		_ = unix.Close(fd)
+		err = room(filepath.Join(filepath.Dir(j.path), ".room-"+newID(j.wall())))
+	}
+	if err != nil {
+		return j.failed(err)
+	}
+	return nil
+}
+
 func (j *Journal) failed(err error) error {
 	fix := "run: safeshell doctor"
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
-		fix = "make room, see: df -h " + quote(filepath.Dir(j.path))
+		fix = config.MakeRoom(filepath.Dir(j.path))
 	}
 	return fmt.Errorf("the journal cannot be written: %w; %s", err, fix)
 }

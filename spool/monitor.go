@@ -30,6 +30,7 @@ type Monitor struct {
 	lock   *os.File // monitor.lock, shared; nil while it cannot be had
 	events *eventSource
 	warned map[string]bool
+	noRoom string // the last warning that nothing can be written
 }
 
 // Watch opens a monitor, which lives until ctx ends or Close is called. It
@@ -190,6 +191,12 @@ func (m *Monitor) check(first bool) {
 func (m *Monitor) gc() {
 	if err := m.s.GC(m.s.wall()); err != nil {
 		m.warn("old requests cannot be removed: " + err.Error())
+	}
+	if err := m.s.Check(); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may just be made anew
+		m.noRoom = "no request arrives: " + err.Error()
+		m.warn(m.noRoom)
+	} else {
+		delete(m.warned, m.noRoom)
 	}
 }
 

@@ -63,6 +63,9 @@ func (s *Spool) path(elem ...string) string {
 	return s.dir + "/" + strings.Join(elem, "/")
 }
 
+// dirs are the directories of a spool.
+var dirs = []string{"tmp", "req", "done", "grant", "pass"}
+
 // layout makes and checks S, its directories and VERSION.
 func (s *Spool) layout() error {
 	err := makeDir(s.dir, s.uid)
@@ -75,7 +78,7 @@ func (s *Spool) layout() error {
 	if err != nil {
 		return err
 	}
-	for _, d := range []string{"tmp", "req", "done", "grant", "pass"} {
+	for _, d := range dirs {
 		if err := makeDir(s.path(d), s.uid); err != nil {
 			return err
 		}
@@ -121,6 +124,39 @@ func (s *Spool) stage(data []byte) (path string, done func(), err error) {
 		return "", nil, err
 	}
 	return path, done, nil
+}
+
+// Check tells whether a request could be written now.
+func (s *Spool) Check() error {
+	for _, d := range dirs {
+		if err := unix.Access(s.path(d), unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
+			return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(&fs.PathError{Op: "write in", Path: s.path(d), Err: err}))
+		}
+	}
+	err := room(s.path("tmp", "d-"+newID(s.wall())))
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // whose name tells nobody anything
+		err = &fs.PathError{Op: "write in", Path: s.path("tmp"), Err: pe.Err}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(err))
+	}
+	return nil
+}
+
+// room writes as much as a long record takes to a new file at path, which
+// has no name any more while that is done. A full disk often has room for a file,
+// and for some bytes in the last block of one.
+func room(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	os.Remove(path)
+	_, err = f.Write(make([]byte, 16<<10))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
 }
 
 // linkNew makes the file target with data, complete or not at all. Only the

@@ -3,6 +3,7 @@ package spool
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,10 @@ func (s *Spool) SelfTest() error {
 		if err == nil || !gone {
 			break
 		}
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) && pe.Op == "open" { // locks were not even tried
+		return fmt.Errorf("%w: %w", ErrUnusable, s.withHint(err))
 	}
 	if err != nil {
 		return fmt.Errorf("%w: file locks do not work in %s: %w; set SAFESHELL_SPOOL to a directory on a local disk, on both sides", ErrUnusable, Visible(s.dir), err)

@@ -108,8 +108,23 @@ func TestDiskFull(t *testing.T) {
 	if err := s.PutPass(Key{}, "r", 0); !errors.Is(err, ErrUnusable) {
 		t.Errorf("got %v", err)
 	}
+	// Before anybody asks: a monitor that starts says so, and Check.
+	if err := s.Check(); !errors.Is(err, ErrUnusable) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "df -h") {
+		t.Errorf("got %v", err)
+	}
+	m, err := s.Watch(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := <-m.Warnings(); !strings.Contains(w, "no request arrives: ") || !strings.Contains(w, "df -h") {
+		t.Errorf("the monitor warns %q", w)
+	}
+	m.Close()
 	// At the decision: the monitor says so, the requester's clock denies.
 	os.Remove(s.path("ballast"))
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
 	d = ask(t, s, request("x"), AskOptions{Timeout: 200 * time.Millisecond, Waiting: func(r Request) {
 		fill()
 		if d, err := s.Answer(r.ID, Once, "", ByMonitor); !errors.Is(err, syscall.ENOSPC) {

@@ -65,7 +65,7 @@ func TestFailingSteps(t *testing.T) {
 		{"create-info", unix.ENOSPC, "cannot write to the trash"},
 		{"create-info", unix.EACCES, "Permission denied"},
 		{"create-info", unix.EMFILE, "Too many open files"},
-		{"write-info", unix.EDQUOT, "Disk quota exceeded; the trash is empty, so make room elsewhere, see: df -h /"},
+		{"write-info", unix.EDQUOT, "Disk quota exceeded; the trash is empty; make room, see: df -h /"},
 		{"write-info", unix.EIO, "Input/output error"},
 		{"create-info", unix.EEXIST, "File exists"},
 		{"rename", unix.EBUSY, "rm: cannot remove 'a': Device or resource busy\n"},

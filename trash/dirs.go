@@ -90,6 +90,28 @@ func makeHome(path string, uid int) (*store, error) {
 	return openStore(path, "", uid, true, false)
 }
 
+// CheckHome tells why Put could not use the home trash, with a command that mends
+// it where one is known; both are empty when it can be used, or made when it is
+// needed. Nothing is made.
+func CheckHome(e Env) (err error, fix string) { //nolint:revive // the fix belongs to the error
+	path, err := e.homeTrash()
+	if err != nil {
+		return err, repair(err)
+	}
+	s, err := openStore(path, "", e.UID, false, false)
+	if err == nil {
+		err = s.closed()
+		s.close()
+	}
+	for up := path; errors.Is(err, unix.ENOENT); {
+		up = filepath.Dir(up)
+		if err = unix.Faccessat(unix.AT_FDCWD, up, unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+			err = &pathError{"access", up, err}
+		}
+	}
+	return err, repair(err)
+}
+
 // topTrash opens the trash of a top directory: .Trash/$uid if an
 // administrator made a proper .Trash, else .Trash-$uid. warn tells of a check
 // that failed. With create, $uid or .Trash-$uid is made where missing; without,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -263,8 +264,8 @@ func itemID(trash, name string, in info) string {
 type Selection struct {
 	IDs    []string // item ids, or beginnings of at least four characters
 	Names  []string // last components of original paths; the newest item of one path
-	Paths  []string // original absolute paths; the newest item of each
-	Under  []string // absolute directories: all that was in them at any depth, or was them
+	Paths  []string // original absolute paths, through links or not; the newest item of each
+	Under  []string // absolute directories, as well: all that was in them at any depth, or was them
 	Groups []string // calls
 	Last   bool     // all of the newest call
 	All    bool
@@ -312,8 +313,14 @@ func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 	c.newest("name", s.Names, func(it *Item) string { return filepath.Base(it.Path) })
 	c.newest("path", s.Paths, func(it *Item) string { return it.Path })
 	for _, a := range s.Under {
+		in := func(dir string) func(*Item) bool {
+			return func(it *Item) bool { return it.Path != "" && within(it.Path, dir) }
+		}
 		dir := filepath.Clean(a)
-		c.all("directory", a, func(it *Item) bool { return it.Path != "" && within(it.Path, dir) })
+		if real := resolved(dir); real != dir && !slices.ContainsFunc(items, func(it Item) bool { return in(dir)(&it) }) {
+			dir = real
+		}
+		c.all("directory", a, in(dir))
 	}
 	for _, a := range s.Groups {
 		c.all("rm call", a, func(it *Item) bool { return it.Group == a })
@@ -346,8 +353,59 @@ type chooser struct {
 	byID   []int // indexes of items in the order of their ids
 }
 
+// none tells that nothing fits. A path may lie in a directory that is there.
 func (c *chooser) none(what, arg string) {
+	if what == "path" {
+		if it, rest := c.holding(arg); it != nil {
+			c.errs = append(c.errs, fmt.Errorf("%s is in the trash as a part of %s; to restore all of that: safeshell trash restore %s; it alone: cp -ai %s %s",
+				Show(arg), Show(it.Path), it.ID, Quote(it.DataPath()+rest, false), Quote(arg, false)))
+			return
+		}
+	}
 	c.errs = append(c.errs, fmt.Errorf("no item in the trash has the %s %s; to see all: safeshell trash list", what, Show(arg)))
+}
+
+// holding is the newest directory in the trash that path was in, and what leads
+// to path below it.
+func (c *chooser) holding(path string) (*Item, string) {
+	for _, p := range []string{filepath.Clean(path), inRealDir(path)} {
+		for i := range c.items {
+			it := &c.items[i]
+			if it.Path == "" || !it.IsDir || !under(p, it.Path) {
+				continue
+			}
+			rest := p[len(it.Path):]
+			if _, err := os.Lstat(it.DataPath() + rest); err == nil {
+				return it, rest
+			}
+		}
+	}
+	return nil, ""
+}
+
+// resolved is path without links in as much of it as is there: items are known by
+// such paths.
+func resolved(path string) string {
+	path, rest := filepath.Clean(path), ""
+	for {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Join(real, rest)
+		}
+		dir := filepath.Dir(path)
+		if dir == path {
+			return filepath.Join(path, rest)
+		}
+		path, rest = dir, filepath.Join(filepath.Base(path), rest)
+	}
+}
+
+// inRealDir resolves the directory that path is in.
+func inRealDir(path string) string {
+	path = filepath.Clean(path)
+	if path == "/" {
+		return path
+	}
+	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
 }
 
 // id chooses the one item whose id begins with a.
@@ -395,11 +453,19 @@ func (c *chooser) newest(what string, args []string, key func(*Item) string) {
 		return
 	}
 	found := make(map[string]map[string]int, len(args)) // by key: paths, and their newest item
-	want := func(a string) string {
-		if what == "path" {
-			return filepath.Clean(a)
+	want := func(a string) string { return a }
+	if what == "path" {
+		real := make(map[string]string, len(args))
+		for _, a := range args {
+			real[filepath.Clean(a)] = inRealDir(a)
 		}
-		return a
+		for i := range c.items {
+			delete(real, c.items[i].Path) // there under this very path
+		}
+		want = func(a string) string {
+			a = filepath.Clean(a)
+			return cmp.Or(real[a], a)
+		}
 	}
 	for _, a := range args {
 		found[want(a)] = nil

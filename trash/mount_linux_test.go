@@ -193,7 +193,7 @@ func TestNSFullTrash(t *testing.T) {
 	before := tree(t, m)
 	r := Put(e, Config{MaxBytes: 1 << 30}, "rm", []string{"-r", "m/big", "m/d"}, "")
 	_, errs := said()
-	if r.Code != 1 || strings.Count(errs, "No space left on device; the trash is empty, so make room elsewhere, see: df -h "+filepath.Join(e.Home, ".local")) != 2 {
+	if r.Code != 1 || strings.Count(errs, "No space left on device; the trash is empty; make room, see: df -h "+filepath.Join(e.Home, ".local")) != 2 {
 		t.Error(r, errs)
 	}
 	if after := tree(t, m); after != before {
@@ -210,11 +210,20 @@ func TestNSFullTrash(t *testing.T) {
 	build(t, full, "g=2")
 	os.WriteFile(filepath.Join(full, "fill"), make([]byte, 1<<20), 0o600)
 	r = Put(e, Config{}, "rm", []string{"full/g"}, "")
-	if _, errs := said(); r.Code == 0 || !strings.Contains(errs, "No space left") || !there(filepath.Join(full, "g")) {
+	if _, errs := said(); r.Code == 0 || !strings.Contains(errs, "No space left on device; to make room: safeshell trash empty\n") || !there(filepath.Join(full, "g")) {
 		t.Error(r, errs)
 	}
 	if _, err := os.Stat(filepath.Join(full, ".Trash-0/info/g.trashinfo")); err == nil {
 		t.Error("half an information file stays")
+	}
+	// Purging by age is named only where it frees something.
+	old := time.Now().Add(-8 * 24 * time.Hour)
+	if err := os.Chtimes(filepath.Join(full, ".Trash-0/info/f.trashinfo"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	Put(e, Config{}, "rm", []string{"full/g"}, "")
+	if _, errs := said(); !strings.Contains(errs, "to make room: safeshell trash purge --older 7d\n") {
+		t.Error(errs)
 	}
 }
 

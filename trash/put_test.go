@@ -311,6 +311,48 @@ func TestPermissionNoTrash(t *testing.T) {
 	t.Log(errw.String())
 }
 
+// TestPermissionClosedHomeTrash: a trash of one's own that its mode closes is named,
+// with the command that opens it.
+func TestPermissionClosedHomeTrash(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("needs a user whom permissions bind; TestAsUser runs it")
+	}
+	e, _, errw := scratchEnv(t)
+	if err, fix := CheckHome(e); err != nil || fix != "" {
+		t.Errorf("not made yet: %v, %s", err, fix)
+	}
+	build(t, e.Dir, "f=1", "g=1")
+	put(t, e, "g")
+	if err, fix := CheckHome(e); err != nil || fix != "" {
+		t.Errorf("used: %v, %s", err, fix)
+	}
+	for _, d := range []string{"", "/files", "/info"} {
+		errw.Reset()
+		dir := trashDir(e) + d
+		os.Chmod(dir, 0o500)
+		r := Put(e, Config{}, "rm", []string{"-f", "f"}, "")
+		want := "/bin/chmod u+rwx " + dir
+		if d == "" { // nothing is written there but locks and notes
+			want = ""
+		}
+		if (r.Code == 0) != (want == "") || !strings.Contains(errw.String(), want) || (r.Code == 0) == there(filepath.Join(e.Dir, "f")) {
+			t.Errorf("%s: %v: %s", dir, r, errw.String())
+		}
+		build(t, e.Dir, "f=1")
+		if err, fix := CheckHome(e); err == nil || fix != "/bin/chmod u+rwx "+dir {
+			t.Errorf("%s: %v, %s", dir, err, fix)
+		}
+		os.Chmod(dir, 0o700)
+	}
+	os.Chmod(trashDir(e), 0)
+	errw.Reset()
+	r := Put(e, Config{}, "rm", []string{"-f", "f"}, "")
+	os.Chmod(trashDir(e), 0o700)
+	if r.Code != 1 || !strings.HasSuffix(errw.String(), "; to repair: /bin/chmod u+rwx "+trashDir(e)+"\n") || !there(filepath.Join(e.Dir, "f")) {
+		t.Errorf("%v: %s", r, errw.String())
+	}
+}
+
 // TestGroupWritableTrash: a umask of 002 with a group of one's own is custom;
 // any other group is somebody else.
 func TestGroupWritableTrash(t *testing.T) {

@@ -234,6 +234,52 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// Items are known by paths without links. Who named a file through one finds it in
+// the trash by the same name, though not where another was there by just that.
+func TestSelectThroughLinks(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "real/d/f=1", "real/g=1")
+	if err := os.Symlink("real", e.Dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, e, "link/d/f", "link/g")
+	os.RemoveAll(e.Dir + "/real/d")
+	items := list(t, e)
+	for _, s := range []Selection{{Paths: []string{e.Dir + "/link/d/f"}}, {Under: []string{e.Dir + "/link/d"}}, {Paths: []string{e.Dir + "/link//d/../d/f"}}} {
+		if got, errs := Select(items, s, time.Now()); len(errs) > 0 || len(got) != 1 || got[0].Path != e.Dir+"/real/d/f" {
+			t.Errorf("%v: got %v, %v", s, got, errs)
+		}
+	}
+	os.Rename(e.Dir+"/link", e.Dir+"/was")
+	build(t, e.Dir, "link/g=2")
+	put(t, e, "link/g")
+	os.Remove(e.Dir + "/link")
+	os.Rename(e.Dir+"/was", e.Dir+"/link")
+	items = list(t, e)
+	for _, s := range []Selection{{Paths: []string{e.Dir + "/link/g"}}, {Under: []string{e.Dir + "/link"}}} {
+		if got, errs := Select(items, s, time.Now()); len(errs) > 0 || len(got) != 1 || got[0].Path != e.Dir+"/link/g" {
+			t.Errorf("%v: got %v, %v", s, got, errs)
+		}
+	}
+}
+
+// A file that went with its directory is not said to be missing.
+func TestSelectPartOfDirectory(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "d/sub/a b=1")
+	put(t, e, "-r", "d")
+	items := list(t, e)
+	got, errs := Select(items, Selection{Paths: []string{e.Dir + "/d/sub/a b", e.Dir + "/d/nope"}}, time.Now())
+	if len(got) != 0 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "no item in the trash has the path") {
+		t.Fatalf("got %v, %v", got, errs)
+	}
+	want := e.Dir + "/d/sub/a b is in the trash as a part of " + e.Dir + "/d; to restore all of that: safeshell trash restore " + items[0].ID +
+		"; it alone: cp -ai '" + items[0].DataPath() + "/sub/a b' '" + e.Dir + "/d/sub/a b'"
+	if !strings.HasSuffix(errs[0].Error(), want) {
+		t.Errorf("got  %v\nwant %s", errs[0], want)
+	}
+}
+
 // TestSelectUnread: where an information file could not be read for a moment,
 // nothing is taken for the newest that may not be it.
 func TestSelectUnread(t *testing.T) {

@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"safeshell/config"
 )
 
 // store is an open trash directory that passed the checks of the
@@ -41,6 +44,19 @@ func (d *distrust) Error() string {
 		s += "; to repair: " + d.fix
 	}
 	return s
+}
+
+// repair is a command that mends what err says of a trash, or "".
+func repair(err error) string {
+	var d *distrust
+	var pe *pathError
+	switch {
+	case errors.As(err, &d):
+		return d.fix
+	case errors.As(err, &pe) && (errors.Is(err, unix.EACCES) && pe.op != "mkdir" || errors.Is(err, unix.EMFILE)): // nobody has to have one at home
+		return config.MendFile(pe.path, pe.err)
+	}
+	return ""
 }
 
 // openStore opens a trash directory. It must belong to uid, and be writable by
@@ -186,15 +202,43 @@ func (e *trashSideError) Error() string {
 	hint := ""
 	switch {
 	case errors.Is(e.err, unix.ENOSPC), errors.Is(e.err, unix.EDQUOT):
-		hint = "; to make room: safeshell trash purge --older 7d"
-		if entries, err := os.ReadDir(filepath.Join(e.s.path, "files")); err == nil && len(entries) == 0 {
-			// There is nothing to purge.
-			hint = "; the trash is empty, so make room elsewhere, see: df -h " + e.s.path
+		hint = "; " + e.s.makeRoom()
+	case errors.Is(e.err, unix.EFBIG), errors.Is(e.err, unix.EMFILE):
+		hint = "; " + config.MendFile(e.s.path, e.err)
+	case errors.Is(e.err, unix.EACCES):
+		if fix := repair(e.s.closed()); fix != "" {
+			hint = "; to repair: " + fix
 		}
 	}
 	return "cannot write to the trash " + Show(e.s.path) + ": " + errText(e.err) + hint
 }
 func (e *trashSideError) Unwrap() error { return e.err }
+
+// closed names the directory of the trash whose mode lets nobody write there.
+func (s *store) closed() error {
+	for _, d := range []string{s.path, s.path + "/files", s.path + "/info"} {
+		if err := unix.Faccessat(unix.AT_FDCWD, d, unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+			return &pathError{"access", d, err}
+		}
+	}
+	return nil
+}
+
+// makeRoom says how room comes about where the trash lies: by purging what is
+// older than a week, if there is any, else all of it, else elsewhere.
+func (s *store) makeRoom() string {
+	infos, err := os.ReadDir(filepath.Join(s.path, "info"))
+	if err == nil && len(infos) == 0 {
+		return "the trash is empty; " + config.MakeRoom(s.path)
+	}
+	week := time.Now().Add(-7 * 24 * time.Hour)
+	for _, i := range infos {
+		if fi, err := i.Info(); err == nil && fi.ModTime().Before(week) {
+			return "to make room: safeshell trash purge --older 7d"
+		}
+	}
+	return "to make room: safeshell trash empty"
+}
 
 // writeInfo creates the information file of name, whole or not at all. EEXIST
 // means that the name is taken.

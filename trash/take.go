@@ -236,8 +236,11 @@ func (p *putter) storeFor(parent finfo, dir string) (s *store, cross bool, err e
 	}
 	reasons = append(reasons, err.Error())
 	top, _ := p.topDir(parent, dir)
-	return nil, false, fmt.Errorf("there is no usable trash for it (%s); to have one there: sudo install -d -m 1777 %s",
-		strings.Join(reasons, "; "), Quote(filepath.Join(top, ".Trash"), false))
+	advice := "to have one there: sudo install -d -m 1777 " + Quote(filepath.Join(top, ".Trash"), false)
+	if fix := repair(err); fix != "" && (home != 0 && home == parent.mnt || errors.Is(err, unix.EMFILE)) {
+		advice = "to repair: " + fix // the user's own would do
+	}
+	return nil, false, fmt.Errorf("there is no usable trash for it (%s); %s", strings.ReplaceAll(strings.Join(reasons, "; "), "; "+advice, ""), advice)
 }
 
 func hardErr(err error) unix.Errno {
