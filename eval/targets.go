@@ -173,7 +173,7 @@ func (v *view) accepts(c *clause, t *target, l *pathList) certainty {
 		}
 		result = min(result, k)
 	}
-	if result != never && c.scratch != unset && (c.scratch == yes) != v.isScratch(t.path) {
+	if result != never && c.scratch != unset && (c.scratch == yes) != v.scratchTarget(t) {
 		return never
 	}
 	if result != never && c.project != unset && (c.project == yes) != v.inProject(t.path) {
