@@ -334,7 +334,7 @@ func (v *view) recoverableFile(file string, t *target) bool {
 		if len(entries) == 0 {
 			// Git touches only what it tracks; but out of a commit it takes a file
 			// over one that it does not track.
-			return t.kind == accDiscard && (!t.staged || v.line.sub == "rm")
+			return t.kind == accDiscard && (!t.staged || !v.overwritesUntracked(v.r.indexes[top].place, rel))
 		}
 		if len(entries) > maxWalk {
 			return v.cleanByGit(top, file, t)
@@ -439,7 +439,7 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	// A file that git does not know at all gives no line when it is alone in
 	// an ignored directory; tracked files do.
 	if kind == accDiscard {
-		return true
+		return !t.staged || !v.overwritesUntracked(place, rel)
 	}
 	return known != ""
 }
