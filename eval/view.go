@@ -152,7 +152,7 @@ func (v *view) have() needs {
 	if v.line.hasUnknown {
 		n |= needUnknown
 	}
-	if len(v.c.FeedsTo) > 0 {
+	if len(v.c.FeedsTo)+len(v.c.GivesTo) > 0 {
 		n |= needPipe
 	}
 	if len(v.c.FedBy) > 0 {
