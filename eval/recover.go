@@ -453,7 +453,7 @@ func (v *view) resolve(t *target) {
 	t.resolved = true
 	if s := t.same; s != nil {
 		v.resolve(s)
-		t.path, t.real, t.expandFailed = s.path, s.real, s.expandFailed
+		t.path, t.real, t.expanded, t.expandFailed = s.path, s.real, s.expanded, s.expandFailed
 		return
 	}
 	dir := v.dir
@@ -507,6 +507,7 @@ func (v *view) expand(t *target, p tpath) {
 		return
 	}
 	names, complete := expandPath(p)
+	t.expanded = true
 	v.expanded += len(names)
 	t.expandFailed = t.expandFailed || !complete
 	for _, n := range names {
