@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"safeshell/config"
+	"safeshell/eval"
 )
 
 type gcCmd struct{}
@@ -16,6 +17,13 @@ func (c *gcCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	config.SweepUnfinished(time.Now(), a.paths.Cache, a.paths.Trust, a.paths.Grants)
+	a.sweepOld()
 	return s.GC(time.Now())
+}
+
+// sweepOld removes from safeshell's own directories what commands that were
+// killed left unfinished, and compiled rules that nobody uses any more.
+func (a *app) sweepOld() {
+	config.SweepUnfinished(time.Now(), a.paths.Cache, a.paths.Trust, a.paths.Grants)
+	eval.SweepCache(a.paths.Cache, time.Now())
 }

@@ -224,7 +224,7 @@ func (a *app) confirm(question string) error {
 }
 
 type refreshCmd struct {
-	Quiet bool `help:"Print only the counts." short:"q"`
+	Quiet bool `help:"Print only what needs to be looked at." short:"q"`
 }
 
 func (c *refreshCmd) Run(a *app) error {
@@ -270,6 +270,10 @@ func (c *refreshCmd) Run(a *app) error {
 			}
 		}
 		a.note("safeshell: open shells go by the builtins of before until you run in them: %s", a.evalLine())
+	}
+	a.sweepOld()
+	if c.Quiet {
+		return nil
 	}
 	return a.printf("%d created, %d removed, %d unchanged\n", len(ch.Created), len(ch.Removed), len(ch.Unchanged))
 }

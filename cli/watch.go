@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"safeshell/config"
 	"safeshell/monitor"
 	"safeshell/spool"
 	"safeshell/trash"
@@ -37,7 +36,7 @@ func (c *watchCmd) Run(a *app) error {
 	}
 	defer func() { _ = live.Close() }()
 	go func() {
-		config.SweepUnfinished(time.Now(), a.paths.Cache, a.paths.Trust, a.paths.Grants)
+		a.sweepOld()
 		a.cleanTrash()
 	}()
 	return monitor.Run(ctx, monitor.Options{

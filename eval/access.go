@@ -37,6 +37,7 @@ type target struct {
 	ownLists     int
 	path         tpath
 	real         []tpath // what symlinks and patterns lead to
+	expanded     bool    // the pattern was looked up on the disk
 	expandFailed bool    // the pattern could not be expanded
 }
 

@@ -16,7 +16,7 @@ func (v *view) gitTouch(kind accessKind, ws []script.Word) {
 	if elsewhere {
 		ws = []script.Word{{Parts: []script.Part{{Kind: script.Operand}}}}
 	}
-	fresh := !elsewhere && place.dir == "" && isFresh(v.c.Dir)
+	fresh := !elsewhere && place.dir == "" && v.inFresh()
 	for _, w := range ws {
 		t := target{kind: kind, word: w, recursive: true, dir: place.dir, staged: kind == accDiscard && v.fromCommit()}
 		if fresh {

@@ -43,6 +43,12 @@ func (v *view) programAccess() {
 				kind = accWrite
 			}
 		}, "-i")
+		if ops := v.operandList(0); kind == accWrite && n == 1 && len(ops) > 0 {
+			switch s, _ := ops[0].Text(); strings.ReplaceAll(s, " ", "") {
+			case "0", "{}", "{next}", "BEGIN{}":
+				kind = accEmpty // nothing is printed
+			}
+		}
 		if kind == accWrite || !v.namesOnly() {
 			v.touchAll(kind, v.after(n), false)
 		}
@@ -381,7 +387,11 @@ func (v *view) archiveAccess() {
 			v.touchAll(accDelete, ops, true)
 		}
 	case mode("x", "--extract"):
-		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-C", "--directory")
+		dest := script.Lit(".")
+		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false); dest = w }, "-C", "--directory")
+		if l.flag("--recursive-unlink") {
+			v.touch(accDelete, dest, true) // whole directories that the archive names
+		}
 	}
 }
 

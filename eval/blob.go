@@ -108,7 +108,7 @@ func (c *clause) needs() (n needs) {
 	if c.args.set() || c.operand.set() || c.word.set() || c.operands == yes || c.paths != nil {
 		n |= needArgs
 	}
-	if c.pipesTo != nil {
+	if c.pipesTo != nil || c.givesTo != nil {
 		n |= needPipe
 	}
 	if c.fedBy != nil {

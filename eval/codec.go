@@ -246,6 +246,7 @@ const (
 	kWord
 	kMode
 	kProject
+	kGivesTo
 )
 
 // keys returns the bits of the keys that are set.
@@ -259,7 +260,7 @@ func (c *clause) keys() (k int) {
 		{c.paths != nil, kPaths}, {c.reads != nil, kReads}, {c.writes != nil, kWrites}, {c.deletes != nil, kDeletes},
 		{c.empties != nil, kEmpties}, {c.covers != nil, kCovers}, {c.recoverable != unset, kRecoverable},
 		{c.scratch != unset, kScratch}, {c.project != unset, kProject}, {c.recursive != unset, kRecursive}, {c.pipesTo != nil, kPipesTo},
-		{c.fedBy != nil, kFedBy}, {c.branch.set(), kBranch}, {c.via != nil, kVia}, {c.remote != unset, kRemote},
+		{c.fedBy != nil, kFedBy}, {c.givesTo != nil, kGivesTo}, {c.branch.set(), kBranch}, {c.via != nil, kVia}, {c.remote != unset, kRemote},
 		{c.unknown != nil, kUnknown}, {c.assigns != nil, kAssigns}, {c.code != nil, kCode},
 		{c.removes != nil, kRemoves}, {c.input.set(), kInput}, {c.variables.set(), kVariables}, {c.sql != nil, kSQL}, {c.is != nil, kIs}, {c.mode != nil, kMode}, {c.mounts != nil, kMounts}, {c.program.set(), kProgram}, {c.word.set(), kWord}, {c.existingBranch != unset, kExistingBranch},
 	} {
@@ -364,12 +365,13 @@ type field[T any] struct {
 	to  *T
 }
 
-func (c *clause) lists() [18]field[[]string] {
-	return [18]field[[]string]{
+func (c *clause) lists() [19]field[[]string] {
+	return [19]field[[]string]{
 		{kFlags, &c.flags}, {kPaths, &c.paths}, {kReads, &c.reads}, {kWrites, &c.writes}, {kDeletes, &c.deletes},
 		{kEmpties, &c.empties}, {kCovers, &c.covers}, {kPipesTo, &c.pipesTo}, {kFedBy, &c.fedBy}, {kVia, &c.via},
 		{kUnknown, &c.unknown}, {kAssigns, &c.assigns}, {kCode, &c.code},
 		{kRemoves, &c.removes}, {kIs, &c.is}, {kMode, &c.mode}, {kMounts, &c.mounts}, {kSQL, &c.sql},
+		{kGivesTo, &c.givesTo},
 	}
 }
 

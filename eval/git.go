@@ -44,7 +44,7 @@ func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 			}
 		}
 	}
-	if !unknown && p.dir == "" && gitDir == "" && isFresh(v.c.Dir) {
+	if !unknown && p.dir == "" && gitDir == "" && v.inFresh() {
 		// What mktemp made is in no repository; one that the text makes there
 		// has no branches yet that could be protected.
 		return p, never
@@ -82,6 +82,12 @@ func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 		p.common = filepath.Clean(c)
 	}
 	return p, sure
+}
+
+// inFresh says that the command runs in a fresh directory, or in what the text
+// makes there: not in what it links there.
+func (v *view) inFresh() bool {
+	return isFresh(v.c.Dir) && (len(v.links()) == 0 || len(v.throughLinks(v.buildPath(v.c.Dir, "", false), true)) == 0)
 }
 
 // isFresh says that a directory is one that mktemp makes, or lies in it.

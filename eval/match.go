@@ -161,6 +161,13 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 		}
 		note("output goes to %s", name)
 	}
+	if c.givesTo != nil {
+		name := v.givesTo(c.givesTo)
+		if name == "" {
+			return never
+		}
+		note("output becomes operands of %s", name)
+	}
 	if c.fedBy != nil {
 		name := v.neighbour(c.fedBy, false)
 		if name == "" {

@@ -208,6 +208,11 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 		if absolute {
 			return
 		}
+		if dir == "" && isFresh(v.c.Dir) {
+			p.comps = v.buildPath(v.c.Dir, "", false).comps
+			p.base = len(p.comps)
+			return
+		}
 		if dir == "" {
 			p.rootless = true
 			if d := v.c.Dir; len(d.Parts) > 1 && !d.Known() && !empty {
@@ -258,7 +263,7 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 			p.glob = true
 			text(part.Text, true)
 		case script.TempPath:
-			text(v.r.tempDir()+"/tmp.XXXXXXXXXX", false)
+			text(v.r.tempDir()+freshName, false)
 		default:
 			if part.Kind == script.Variable {
 				if home := v.r.homeOf(part.Name); home != "" {
@@ -359,6 +364,9 @@ func (r *Rules) homeOf(variable string) string {
 	}
 	return "/home/" + user
 }
+
+// freshName stands for the name that mktemp finds.
+const freshName = "/tmp.XXXXXXXXXX"
 
 func (r *Rules) tempDir() string {
 	if t := r.getenv("TMPDIR"); strings.HasPrefix(t, "/") && len(t) > 1 {

@@ -44,6 +44,38 @@ func (v *view) neighbour(names []string, down bool) string {
 	return ""
 }
 
+// givesTo returns the name of a command, one of names, whose operands are what
+// this one prints, directly or through others: by a substitution, by xargs, by
+// a loop that reads them.
+func (v *view) givesTo(names []string) string {
+	n := len(v.a.Commands)
+	seen := make([]bool, n)
+	queue := []int{v.i}
+	seen[v.i] = true
+	for len(queue) > 0 {
+		c := &v.a.Commands[queue[0]]
+		queue = queue[1:]
+		for _, k := range c.GivesTo {
+			if k >= 0 && k < n && k != v.i {
+				if name := v.neighbourNamed(k, names, false); name != "" {
+					return name
+				}
+			}
+		}
+		for _, k := range c.FeedsTo {
+			if k < 0 || k >= n || seen[k] {
+				continue
+			}
+			seen[k] = true
+			queue = append(queue, k)
+			if name := v.neighbourNamed(k, names, false); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
 func (v *view) neighbourNamed(k int, names []string, down bool) string {
 	c := &v.a.Commands[k]
 	if len(c.Argv) == 0 {

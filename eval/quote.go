@@ -89,7 +89,7 @@ func shown(text string, w script.Word, nested bool) string {
 		case script.Output:
 			b.WriteString("$(" + p.Name + ")")
 		case script.TempPath:
-			b.WriteString("/tmp/tmp.XXXXXXXXXX")
+			b.WriteString("/tmp" + freshName)
 		case script.Operand:
 			b.WriteString("{}")
 		}

@@ -159,22 +159,22 @@ type fileHandle int
 
 // openPrivate opens a regular file that can have been written by the user
 // alone, and returns its size. The handle is 0 when there is no such file.
-func openPrivate(path string) (f fileHandle, size int64) {
+func openPrivate(path string) (f fileHandle, size, mtime int64) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	for err == unix.EINTR {
 		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	}
 	if err != nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	f = fileHandle(fd)
 	var st unix.Stat_t
 	if fd <= 2 || unix.Fstat(fd, &st) != nil ||
 		st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0 {
 		_ = unix.Close(fd)
-		return 0, 0
+		return 0, 0, 0
 	}
-	return f, st.Size
+	return f, st.Size, st.Mtim.Nano()
 }
 
 func (f fileHandle) close() {

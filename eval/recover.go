@@ -46,6 +46,29 @@ func (v *view) isScratch(p tpath) bool {
 	return false
 }
 
+// scratchTarget says it of a target: also of what links lead to from there.
+func (v *view) scratchTarget(t *target) bool {
+	if !v.isScratch(t.path) {
+		return false
+	}
+	if t.path.glob && len(v.linksMade) == 0 {
+		return true // the names that it stands for
+	}
+	for i := range t.real {
+		if x := &t.real[i]; !v.isScratch(*x) && !v.belowLinked(x, "/tmp") && !v.belowLinked(x, "/var/tmp") && !v.belowLinked(x, v.r.tempDir()) {
+			return false
+		}
+	}
+	return true
+}
+
+// belowLinked says that a path lies in what a directory for temporary files is a
+// link to.
+func (v *view) belowLinked(p *tpath, dir string) bool {
+	real := v.r.realDirOf(dir)
+	return real != dir && p.below(real)
+}
+
 // Where servers keep projects that need not be repositories.
 const projectHomes = "/srv /opt /var/www /usr/src /usr/local/src /mnt /media /Volumes"
 
@@ -311,7 +334,7 @@ func (v *view) recoverableFile(file string, t *target) bool {
 		if len(entries) == 0 {
 			// Git touches only what it tracks; but out of a commit it takes a file
 			// over one that it does not track.
-			return t.kind == accDiscard && (!t.staged || v.line.sub == "rm")
+			return t.kind == accDiscard && (!t.staged || !v.overwritesUntracked(v.r.indexes[top].place, rel))
 		}
 		if len(entries) > maxWalk {
 			return v.cleanByGit(top, file, t)
@@ -416,7 +439,7 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	// A file that git does not know at all gives no line when it is alone in
 	// an ignored directory; tracked files do.
 	if kind == accDiscard {
-		return true
+		return !t.staged || !v.overwritesUntracked(place, rel)
 	}
 	return known != ""
 }
@@ -430,7 +453,7 @@ func (v *view) resolve(t *target) {
 	t.resolved = true
 	if s := t.same; s != nil {
 		v.resolve(s)
-		t.path, t.real, t.expandFailed = s.path, s.real, s.expandFailed
+		t.path, t.real, t.expanded, t.expandFailed = s.path, s.real, s.expanded, s.expandFailed
 		return
 	}
 	dir := v.dir
@@ -438,7 +461,8 @@ func (v *view) resolve(t *target) {
 		dir = t.dir
 	}
 	plain := v.plainPath(&t.path, t.word, dir)
-	if plain && dir == v.dir && v.r.dirPlain && v.c.Remote == "" && v.isReal(t.word.Parts[0].Text, t.followed() || t.path.slash) {
+	linked := v.i > 0 && len(v.links()) > 0
+	if plain && !linked && dir == v.dir && v.r.dirPlain && v.c.Remote == "" && v.isReal(t.word.Parts[0].Text, t.followed() || t.path.slash) {
 		return
 	}
 	if !plain {
@@ -446,30 +470,48 @@ func (v *view) resolve(t *target) {
 		t.path.findHome(v.r.o.Paths.User)
 	}
 	s, exact := t.path.exact()
+	// A directory that one is in is what its name leads to.
+	followed := t.followed() || t.path.slash || t.path.base > 0 && t.path.base == len(t.path.comps)
 	if dir != v.dir {
 		t.path.base = 0 // what is known of the working directory says nothing here
+	}
+	if linked {
+		for _, x := range v.throughLinks(t.path, followed) {
+			x.findHome(v.r.o.Paths.User)
+			if x.glob && !x.unknown && !x.rootless && v.c.Remote == "" {
+				v.expand(t, x)
+			} else {
+				t.real = append(t.real, x)
+			}
+		}
 	}
 	if v.c.Remote != "" {
 		return
 	}
 	if exact {
-		real := v.r.realPath(s, t.followed() || t.path.slash)
+		real := v.r.realPath(s, followed)
 		if real != s {
 			t.real = append(t.real, exactPath(real))
 		}
 		return
 	}
 	if t.path.glob && !t.path.unknown && !t.path.rootless {
-		if v.expanded > 4*maxExpand {
-			t.expandFailed = true
-			return
-		}
-		names, complete := expandPath(t.path)
-		v.expanded += len(names)
-		t.expandFailed = !complete
-		for _, n := range names {
-			t.real = append(t.real, exactPath(n))
-		}
+		v.expand(t, t.path)
+	}
+}
+
+// expand adds the files that a pattern stands for.
+func (v *view) expand(t *target, p tpath) {
+	if v.expanded > 4*maxExpand {
+		t.expandFailed = true
+		return
+	}
+	names, complete := expandPath(p)
+	t.expanded = true
+	v.expanded += len(names)
+	t.expandFailed = t.expandFailed || !complete
+	for _, n := range names {
+		t.real = append(t.real, exactPath(n))
 	}
 }
 

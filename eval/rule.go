@@ -74,6 +74,7 @@ type clause struct {
 
 	pipesTo []string
 	fedBy   []string
+	givesTo []string
 	branch  pattern
 	// existingBranch: the branch that is made (-B, -C) exists already.
 	existingBranch tri

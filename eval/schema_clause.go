@@ -56,6 +56,7 @@ func (s *schema) clause(n *yaml.Node, what string) clause {
 		"recursive":       yesNo(&c.recursive),
 		"pipes_to":        list(&c.pipesTo),
 		"fed_by":          list(&c.fedBy),
+		"gives_to":        list(&c.givesTo),
 		"branch":          regex(&c.branch),
 		"existing_branch": yesNo(&c.existingBranch),
 		"via":             list(&c.via),

@@ -252,7 +252,7 @@ func openCached(name, path string) (*blob, sourceMeta) {
 	if !filepath.IsAbs(name) {
 		return nil, sourceMeta{}
 	}
-	f, size := openPrivate(name)
+	f, size, mtime := openPrivate(name)
 	if f == 0 || size > 64*MaxFileSize {
 		f.close()
 		return nil, sourceMeta{}
@@ -261,6 +261,7 @@ func openCached(name, path string) (*blob, sourceMeta) {
 	if openBlob(b) == nil {
 		d := decoder{s: b.meta}
 		if m := d.meta(); !d.bad && m.path == path {
+			touchOld(name, mtime)
 			return b, m
 		}
 	}
@@ -319,7 +320,7 @@ func readBad(name, path string, id fileID) []Problem {
 	if !filepath.IsAbs(name) {
 		return nil
 	}
-	f, size := openPrivate(name)
+	f, size, _ := openPrivate(name)
 	if f == 0 {
 		return nil
 	}

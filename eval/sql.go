@@ -66,32 +66,99 @@ func (v *view) sqlStatement(kinds []string) string {
 	return ""
 }
 
+// sqlText is a text taken apart: its statements as words in lower case, and
+// what stands in its strings and dollar quotes, which hold no words of it.
+type sqlText struct {
+	statements [][]string
+	strings    []string
+	bodies     []string // dollar quotes of DO: code that runs
+	dynamic    bool     // a text is executed: EXECUTE, PREPARE, \gexec
+}
+
+// maxSQL bounds how deep texts in texts are looked at.
+const maxSQL = 3
+
 // sqlStatements splits a text into statements and those into words in lower
-// case. Strings, quoted names and comments hold no words.
-func sqlStatements(s string) [][]string {
-	var all [][]string
+// case. Strings, quoted names and comments hold no words, but what a DO block
+// does, and what is executed as text, are statements too.
+func sqlStatements(s string) [][]string { return sqlWithin(s, false, 0) }
+
+func sqlWithin(s string, block bool, depth int) [][]string {
+	t := scanSQL(s, block)
+	if depth >= maxSQL {
+		return t.statements
+	}
+	all := t.statements
+	for _, b := range t.bodies {
+		all = append(all, sqlWithin(b, true, depth+1)...)
+	}
+	if t.dynamic {
+		for _, text := range t.strings {
+			all = append(all, sqlWithin(text, false, depth+1)...)
+		}
+	}
+	return all
+}
+
+// scanSQL takes a text apart; block is set for procedural code, where
+// statements also begin after THEN, ELSE, LOOP and BEGIN.
+func scanSQL(s string, block bool) (t sqlText) {
 	var words []string
 	var word strings.Builder
+	end := func() {
+		t.statements = append(t.statements, words)
+		words = nil
+	}
 	endWord := func() {
-		if word.Len() > 0 {
-			words = append(words, strings.ToLower(word.String()))
-			word.Reset()
+		if word.Len() == 0 {
+			return
 		}
+		w := strings.ToLower(word.String())
+		word.Reset()
+		switch last := len(words) - 1; {
+		case last >= 0 && words[last] == "execute" && (w == "function" || w == "procedure" || w == "on"):
+			words[last] = "?" // a trigger's, a grant's
+		case block && (w == "then" || w == "else" || w == "loop" || w == "begin"):
+			end()
+			return
+		}
+		words = append(words, w)
 	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
 		case c == '\'' || c == '"' || c == '`':
+			if c == '\'' && (strings.EqualFold(word.String(), "e") || strings.EqualFold(word.String(), "n")) {
+				word.Reset() // E'...', N'...'
+			}
 			endWord()
 			j := i + 1
-			for j < len(s) && s[j] != c {
-				if s[j] == '\\' && c == '\'' {
+			for ; j < len(s); j++ {
+				if s[j] == c && j+1 < len(s) && s[j+1] == c || s[j] == '\\' && c == '\'' {
 					j++
+				} else if s[j] == c {
+					break
 				}
-				j++
+			}
+			if c == '\'' {
+				t.strings = append(t.strings, strings.ReplaceAll(s[i+1:min(j, len(s))], "''", "'"))
 			}
 			words = append(words, "?")
 			i = j
+		case c == '$' && word.Len() == 0 && dollarTag(s[i:]) > 0:
+			n := dollarTag(s[i:])
+			from := i + n
+			j := strings.Index(s[from:], s[i:from])
+			body := s[from:]
+			if i = len(s); j >= 0 {
+				body, i = body[:j], from+j+n-1
+			}
+			if len(words) > 0 && words[0] == "do" {
+				t.bodies = append(t.bodies, body)
+			} else {
+				t.strings = append(t.strings, body)
+			}
+			words = append(words, "?")
 		case c == '-' && strings.HasPrefix(s[i:], "--") && (i+2 == len(s) || s[i+2] == ' ' || s[i+2] == '\t' || s[i+2] == '\n'), c == '#' && (i == 0 || s[i-1] == '\n'):
 			endWord()
 			for i < len(s) && s[i] != '\n' {
@@ -106,8 +173,7 @@ func sqlStatements(s string) [][]string {
 			}
 		case c == ';':
 			endWord()
-			all = append(all, words)
-			words = nil
+			end()
 		case c == '=' || c == '(' || c == ')' || c == ',':
 			endWord()
 			words = append(words, string(c))
@@ -118,7 +184,31 @@ func sqlStatements(s string) [][]string {
 		}
 	}
 	endWord()
-	return append(all, words)
+	end()
+	for _, words := range t.statements {
+		for _, w := range words {
+			switch w {
+			case "execute", "exec", "prepare", "sp_executesql", "immediate", "gexec":
+				t.dynamic = true
+			}
+		}
+	}
+	return t
+}
+
+// dollarTag returns the length of the $tag$ that a text begins with; 0 when it
+// does not.
+func dollarTag(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '$':
+			return i + 1
+		case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 1 && c >= '0' && c <= '9':
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 func sqlKind(w []string) string {

@@ -173,7 +173,7 @@ func (v *view) accepts(c *clause, t *target, l *pathList) certainty {
 		}
 		result = min(result, k)
 	}
-	if result != never && c.scratch != unset && (c.scratch == yes) != v.isScratch(t.path) {
+	if result != never && c.scratch != unset && (c.scratch == yes) != v.scratchTarget(t) {
 		return never
 	}
 	if result != never && c.project != unset && (c.project == yes) != v.inProject(t.path) {
@@ -270,8 +270,12 @@ func (v *view) pathInList(p *tpath, list []string, t *target, from int) certaint
 		return never // the pattern was expanded: its files are judged one by one
 	}
 	k := never
+	byFiles := t != nil && p.glob && v.byFiles(t)
 	for _, s := range list {
 		rp := v.r.rulePath(s)
+		if byFiles && !rp.except && !rp.here && !anchors(s) && !hasGlob(s) {
+			continue
+		}
 		if rp.here {
 			except := rp.except
 			rp = exactRule(v.dir)
@@ -289,15 +293,32 @@ func (v *view) pathInList(p *tpath, list []string, t *target, from int) certaint
 	return k
 }
 
+// byFiles says that a pattern is judged by the files that it stands for, as far
+// as names are concerned that may be anywhere: cat *.json reads no
+// credentials.json where there is none. A pattern that names more than an ending
+// (id_*, .env*) says what is meant, be it there or not.
+func (v *view) byFiles(t *target) bool {
+	if !t.expanded || t.expandFailed || len(t.path.comps) == 0 {
+		return false
+	}
+	last := &t.path.comps[len(t.path.comps)-1]
+	end := strings.TrimLeft(last.text, "*")
+	return last.glob && len(end) < len(last.text) && (end == "" || end[0] == '.') && !hasGlob(end)
+}
+
 // needsAnchor says that a list holds paths that can be compared with a pattern
 // whose files do not exist (yet).
 func needsAnchor(list []string) bool {
 	for _, s := range list {
-		if s == "*" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") {
+		if anchors(s) {
 			return true
 		}
 	}
 	return false
+}
+
+func anchors(s string) bool {
+	return s == "*" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~")
 }
 
 func exactRule(dir string) rulePath { return rulePath{anchored: true, rest: dir} }

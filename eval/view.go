@@ -29,6 +29,8 @@ type view struct {
 	comps                    []comp        // the memory of paths
 	spare                    []script.Word // the memory of operandList
 	at                       workDir
+	linksMade                []madeLink // by commands before this one
+	linksDone                bool
 	judging                  judging
 	valuesDone               bool
 	vals                     commandValues
@@ -150,7 +152,7 @@ func (v *view) have() needs {
 	if v.line.hasUnknown {
 		n |= needUnknown
 	}
-	if len(v.c.FeedsTo) > 0 {
+	if len(v.c.FeedsTo)+len(v.c.GivesTo) > 0 {
 		n |= needPipe
 	}
 	if len(v.c.FedBy) > 0 {

@@ -118,7 +118,44 @@ func (a *analyzer) result() Analysis {
 			}
 		}
 	}
+	for i := range a.cmds {
+		a.gives(i)
+	}
 	return Analysis{Text: a.text, Commands: a.cmds, Unknown: a.unknowns, Aliases: a.followed}
+}
+
+// gives notes whose output stands in the words of a command.
+func (a *analyzer) gives(i int) {
+	c := &a.cmds[i]
+	for _, w := range c.Argv {
+		for _, p := range w.Parts {
+			switch {
+			case p.Kind == Output && p.from > 0 && int(p.from) <= len(a.cmds) && int(p.from)-1 != i:
+				a.giveTo(int(p.from)-1, i)
+			case p.Kind == Operand && p.Name == "xargs" && len(c.Via) > 0:
+				// The xargs is the last before it of one less around it.
+				for k := i - 1; k >= 0; k-- {
+					if x := &a.cmds[k]; len(x.Via) == len(c.Via)-1 && x.Name() == "xargs" {
+						for _, f := range x.FedBy {
+							a.giveTo(f, i)
+						}
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// giveTo notes it once: the commands come in order.
+func (a *analyzer) giveTo(from, to int) {
+	if from < 0 || from >= len(a.cmds) || from == to {
+		return
+	}
+	c := &a.cmds[from]
+	if n := len(c.GivesTo); n == 0 || c.GivesTo[n-1] != to {
+		c.GivesTo = append(c.GivesTo, to)
+	}
 }
 
 // unknown reports something that cannot be known at a place of a source.

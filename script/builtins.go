@@ -275,11 +275,27 @@ func readsCode(c *Command) bool {
 		return false
 	}
 	for _, w := range c.Argv[1:] {
-		if t, ok := w.Text(); !ok || !strings.HasPrefix(t, "-") || t == "-c" || t == "-e" {
+		if t, ok := w.Text(); !ok || !strings.HasPrefix(t, "-") || t == "-c" || t == "-e" || onlyShows(interpreterOf(name), t) {
 			return false
 		}
 	}
 	return true
+}
+
+// onlyShows reports whether an option makes a shell (of no language) or an
+// interpreter show something and end.
+func onlyShows(lang, option string) bool {
+	switch option {
+	case "--version", "--help":
+		return true
+	case "-V":
+		return lang == langPython
+	case "-v", "-h":
+		return lang == langJS || lang == langPerl || lang == langRuby || lang == langPHP
+	case "-i":
+		return lang == langPHP
+	}
+	return false
 }
 
 // join puts words together with spaces, as eval and ssh do.

@@ -9,10 +9,11 @@ import (
 func carries(name string) bool {
 	switch name {
 	case "xargs", "gxargs", "parallel", "find", "gfind", "bfs", "fd", "fdfind", "zargs",
-		"su", "flock", "script", "tmux", "screen", "at", "batch", "crontab", "busybox", "toybox", "expect",
+		"su", "flock", "script", "tmux", "screen", "at", "batch", "crontab", "busybox", "toybox", "shx", "expect",
 		"tar", "gtar", "bsdtar", "rg", "rsync", "make", "gmake", "colormake", "ssh", "autossh", "mosh", "sshpass", "scp", "sftp",
 		"docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "crictl", "lxc", "incus", "multipass",
 		"limactl", "lima", "vagrant", "adb", "distrobox", "toolbox", "ansible", "pdsh", "gcloud", "heroku", "machinectl",
+		"gh", "coder", "devpod", "tailscale", "tsh", "doctl",
 		"git", "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "mise", "asdf", "rbenv", "pyenv", "nodenv", "direnv", "nix",
 		"nix-shell", "poetry", "pipenv", "pdm", "uv", "uvx", "pipx", "hatch", "rye", "conda", "mamba", "micromamba", "bundle",
 		"rustup", "devbox", "perf", "emacs", "cargo", "nodemon", "concurrently", "hyperfine", "vim", "vi", "nvim", "ex",
@@ -55,7 +56,7 @@ func (a *analyzer) carrier(k *call, i int, name string) bool {
 		a.at1(k, name)
 	case "crontab":
 		a.crontab(k)
-	case "busybox", "toybox":
+	case "busybox", "toybox", "shx":
 		a.applet(k, i, name)
 	case "git":
 		a.git(k, i)
@@ -95,7 +96,7 @@ func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 		k.c.sink.lose()
 		a.operandCode(k, name)
 	case "kubectl", "oc", "crictl", "lxc", "incus", "multipass", "limactl", "lima", "vagrant", "adb", "distrobox", "toolbox",
-		"ansible", "pdsh", "gcloud", "heroku", "machinectl":
+		"ansible", "pdsh", "gcloud", "heroku", "machinectl", "gh", "coder", "devpod", "tailscale", "tsh", "doctl":
 		k.c.sink.lose()
 		a.remote(k, i, name)
 	case "sshpass":
@@ -108,7 +109,7 @@ func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 				a.codeWord(*code, POSIX, a.child(k), k.inner(name), "the code given to "+name)
 			}
 			if at > 0 {
-				a.tailAt(k, i, at, strings.TrimSpace(name))
+				a.packageAt(k, i, at, name)
 			}
 			return name != "bun"
 		}
@@ -127,6 +128,24 @@ func (a *analyzer) tailAt(k *call, i, at int, via string) {
 	t := k.after(i, at, via)
 	t.outside = true
 	a.run(t)
+}
+
+// packageAt is tailAt for runners of packages, which may be given with a version.
+func (a *analyzer) packageAt(k *call, i, at int, via string) {
+	if at < len(k.argv) {
+		if t, ok := k.argv[at].Text(); ok {
+			if j := strings.LastIndexByte(t, '@'); j > 0 && !strings.Contains(t, ":") {
+				k = &call{argv: slices.Clone(k.argv), assigns: k.assigns, redirs: k.redirs, dir: k.dir, st: k.st, c: k.c, span: k.span, fed: k.fed, noEnv: k.noEnv, outside: k.outside}
+				k.argv[at] = Lit(t[:j])
+				k.argv[at].Span = Span{}
+				inner := k.after(i, at, via)
+				inner.tail, inner.outside = 0, true
+				a.run(inner)
+				return
+			}
+		}
+	}
+	a.tailAt(k, i, at, via)
 }
 
 // su follows su and runuser without -u: -c code, for another user.

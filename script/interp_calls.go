@@ -59,6 +59,17 @@ func (p *interp) bind(i int) {
 	end := p.statementEnd(i + 2)
 	rhs := p.toks[i+2 : end]
 	name := p.toks[i].text
+	if p.lang == langJS && len(rhs) > 3 && rhs[len(rhs)-1].text == ")" {
+		// const run = promisify(exec)
+		for j := 0; j+2 < len(rhs) && j < 12; j++ {
+			if rhs[j].text == "promisify" && rhs[j+1].text == "(" {
+				if full, ok := p.reference(rhs[j+2 : len(rhs)-1]); ok && action(p.lang, full) != "" {
+					p.alias[name] = full
+				}
+				return
+			}
+		}
+	}
 	if p.isPath(rhs) {
 		p.paths[name] = true
 	}
@@ -172,6 +183,15 @@ func (p *interp) jsImport(i int) {
 	case "import":
 		if i+2 < len(t) && t[i+1].text == "(" && t[i+2].kind == tString {
 			module = moduleName(wordName(t[i+2].word))
+			if i+6 < len(t) && t[i+4].text == "." && t[i+5].text == "then" && t[i+6].text == "(" {
+				// import("fs").then(({rm}) => ...)
+				for j := i + 7; j < len(t) && j < i+60; j++ {
+					if t[j].text == "=>" {
+						p.jsNames(t[i+7:j], module, ":")
+						return
+					}
+				}
+			}
 			break
 		}
 		for j := i + 1; j < len(t) && t[j].text != ";" && j < i+60; j++ {

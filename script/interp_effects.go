@@ -70,6 +70,8 @@ func (p *interp) call(i int, name string, recv []token, args [][]token) {
 		}
 	case 'G':
 		p.byName(args, call)
+	case 'F':
+		p.given(i, args, pos)
 	default:
 		p.process(act, args, pos, call)
 	}

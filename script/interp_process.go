@@ -31,7 +31,22 @@ func (p *interp) process(act string, args, pos [][]token, call string) {
 			p.shell(p.value(pos[0]), dir, call)
 		}
 	case 's':
-		p.systemCall(pos, dir, call)
+		p.systemCall(pos[min(from, len(pos)):], dir, call)
+	case 'i':
+		if p.mentions("IPC::") {
+			if v := p.option(args, "command"); v != nil {
+				pos = [][]token{v}
+			}
+			p.systemCall(pos, dir, call)
+		}
+	case 'e':
+		for j := range pos {
+			if len(pos[j]) > 0 && pos[j][0].text != ":" {
+				p.systemCall(pos[j:j+1], dir, call)
+			}
+		}
+	case 'N':
+		p.exec(append([]Word{Lit(last(call))}, p.listItems(pos)...), dir)
 	case 'A':
 		if from < len(pos) {
 			ws := p.listItems(pos[from:])
@@ -49,6 +64,19 @@ func (p *interp) process(act string, args, pos [][]token, call string) {
 	}
 }
 
+// mentions says that the code, or an option of its interpreter, holds a text.
+func (p *interp) mentions(s string) bool {
+	if strings.Contains(p.code, s) {
+		return true
+	}
+	for _, w := range p.k.argv {
+		if strings.Contains(litText(w), s) {
+			return true
+		}
+	}
+	return false
+}
+
 // systemCall is system of Perl, Ruby and PHP: one text goes to a shell,
 // several arguments are a program.
 func (p *interp) systemCall(pos [][]token, dir *Word, call string) {
@@ -59,7 +87,7 @@ func (p *interp) systemCall(pos [][]token, dir *Word, call string) {
 		return
 	}
 	if ws, ok := p.list(pos[0]); ok {
-		if len(pos) == 1 || p.lang != langPerl {
+		if len(pos) == 1 || p.lang != langPerl || pos[0][0].text == "[" {
 			p.exec(ws, dir)
 			return
 		}

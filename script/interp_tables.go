@@ -11,6 +11,8 @@ import "strings"
 //	L    program as a list X  program, then a list   A      program as arguments
 //	P    Python's subprocess                         V      code of the language
 //	H    change of directory                         G      looked up by name
+//	F    a function as an argument                   N      named after the program
+//	e    each argument is a command                  i      s, where a module was asked for
 func action(lang, name string) string {
 	switch lang {
 	case langPython:
@@ -72,8 +74,18 @@ func pythonAction(name string) string {
 		return "H"
 	case "getattr":
 		return "G"
+	case "map", "functools.partial", "partial", "asyncio.to_thread", "to_thread", "threading.Timer", "Timer":
+		return "F"
+	}
+	if program, ok := strings.CutPrefix(name, "sh."); ok && !strings.Contains(program, ".") {
+		return "N"
+	}
+	if strings.HasPrefix(name, "plumbum.cmd.") {
+		return "N"
 	}
 	switch last(name) {
+	case "Thread", "Process", "submit", "map", "starmap", "imap", "imap_unordered", "apply", "apply_async", "map_async", "run_in_executor", "call_soon", "call_later", "register":
+		return "F"
 	case "unlink", "rmdir":
 		return "D."
 	case "rmtree", "rmtree_p":
@@ -119,6 +131,10 @@ func jsAction(name string) string {
 		return "B"
 	case "Bun.spawn", "Bun.spawnSync":
 		return "L"
+	case "tinyexec.x", "tinyexec.exec", "nano-spawn", "nanospawn", "zx.spawn":
+		return "X"
+	case "promisify", "util.promisify", "node.util.promisify", "()..promisify":
+		return "F"
 	case "execa", "execa.execa", "execa.execaSync", "execa.sync", "execaSync", "execa.execFile", "cross-spawn", "cross-spawn.sync", "cross-spawn.spawn":
 		return "X"
 	case "execaCommand", "execa.execaCommand", "execa.execaCommandSync", "execa.command", "execa.commandSync", "shelljs.exec", "shell.exec", "sh.exec":
@@ -212,11 +228,14 @@ func perlAction(name string) string {
 		return "M"
 	case "copy", "cp", "File.Copy.copy":
 		return "C"
-	case "system", "exec", "CORE.system", "CORE.exec", "capture", "run":
-		if name == "run" || name == "capture" {
-			return ""
-		}
+	case "system", "exec", "CORE.system", "CORE.exec", "IPC.Run.run", "IPC.Run.start", "IPC.Run3.run3", "run3", "IPC.System.Simple.system", "systemx", "capturex":
 		return "s"
+	case "run", "capture", "start", "harness", "runx":
+		return "i" // of IPC::Run and its kin
+	case "open3", "IPC.Open3.open3":
+		return "s3"
+	case "open2", "IPC.Open2.open2":
+		return "s2"
 	case "open":
 		return "o"
 	case "eval":
@@ -253,8 +272,10 @@ func rubyAction(name string) string {
 	case "FileUtils.cp", "FileUtils.copy", "FileUtils.cp_r", "FileUtils.copy_file", "FileUtils.install":
 		return "C"
 	case "system", "exec", "spawn", "Kernel.system", "Kernel.exec", "Kernel.spawn", "Process.spawn", "IO.popen", "Open3.capture2", "Open3.capture3",
-		"Open3.capture2e", "Open3.popen3", "Open3.popen2", "Open3.popen2e", "Process.exec", "PTY.spawn":
+		"Open3.capture2e", "Open3.popen3", "Open3.popen2", "Open3.popen2e", "Process.exec", "PTY.spawn", "PTY.getpty":
 		return "s"
+	case "Open3.pipeline", "Open3.pipeline_r", "Open3.pipeline_w", "Open3.pipeline_rw", "Open3.pipeline_start":
+		return "e"
 	case "eval", "instance_eval", "class_eval", "Kernel.eval", "binding.eval":
 		return "V"
 	case "Dir.chdir", "FileUtils.cd", "FileUtils.chdir":

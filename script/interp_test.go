@@ -57,6 +57,10 @@ func TestPython(t *testing.T) {
 		{text: `import subprocess; subprocess.run(["git", "status", *args]); subprocess.run("rm x".split()); import shlex; subprocess.run(shlex.split("rm 'y z'"))`, want: []string{"run git status <$args>", "run rm x", "run rm 'y z'"}},
 		{text: `import subprocess; cmd = ["rm", "x"]; subprocess.run(cmd)`, want: []string{"run rm x"}},
 		{text: `import subprocess; subprocess.run(cmd)`, unknown: true},
+		{text: `import sh; sh.rm("-r", "x"); from plumbum.cmd import git; git("status")`, want: []string{"run rm -r x", "run git status"}},
+		{text: `import os, shutil; list(map(os.remove, ["a", "b"])); ex.submit(shutil.rmtree, "c"); threading.Timer(1, os.remove, ("d",))`, want: []string{"delete a", "delete b", "delete c -r", "delete d"}},
+		{text: `from threading import Thread; Thread(target=os.remove, args=("a",)).start(); list(map(str, [1])); pool.map(f, ["x"])`, want: []string{"delete a"}},
+		{text: `import subprocess; subprocess.run(["node", "-v"]); subprocess.run(["python3", "-V"])`, want: []string{"run node -v", "run python3 -V"}},
 		{text: `import os; os.system(cmd)`, want: []string{"run <$cmd>"}, unknown: true},
 		{text: `import os; os.system("rm " + x)`, want: []string{"run rm <$x>"}, unknown: true},
 		{text: `__import__("os").system("rm x"); import importlib; importlib.import_module("shutil").rmtree("y")`, want: []string{"delete y -r", "run rm x"}},
@@ -82,6 +86,8 @@ func TestPython(t *testing.T) {
 
 func TestJavaScript(t *testing.T) {
 	code(t, []string{"node", "-e"}, []row{
+		{text: `const {promisify: p} = require("util"); const {exec} = require("child_process"); const run = require("util").promisify(exec); run("rm x"); require("util").promisify(require("fs").unlink)("y")`, want: []string{"delete y", "run rm x"}},
+		{text: `import("node:fs").then(({unlinkSync: u}) => u("x")); const f = require("util").promisify(setTimeout); f(10)`, want: []string{"delete x"}},
 		{text: `fs.rmSync("x",{recursive:true,force:true}); fs.unlinkSync('y'); fs.rmdirSync("z")`, want: []string{"delete x -r", "delete y", "delete z"}},
 		{text: `const fs=require('fs'); fs.rm('x', () => {}); fs.promises.unlink("y"); fs.writeFileSync('z','')`, want: []string{"delete x", "delete y", "empty z"}},
 		{text: `const {rmSync, unlinkSync: u} = require('node:fs'); rmSync('x'); u('y')`, want: []string{"delete x", "delete y"}},
@@ -110,6 +116,8 @@ func TestJavaScript(t *testing.T) {
 
 func TestPerlRubyPHP(t *testing.T) {
 	code(t, []string{"perl", "-e"}, []row{
+		{text: `use IPC::Open3; open3(my $i, my $o, undef, "rm", "x"); open2($o, $i, "rm y"); use IPC::Run qw(run); run ["rm", "z"], \my $in; IPC::Run3::run3("rm q")`, want: []string{"run rm x", "run rm y", "run rm z", "run rm q"}},
+		{text: `run("x"); capture("y"); start("z")`},
 		{text: `unlink "a", "b"; unlink("c"); unlink qw(d e); rmdir 'f'; unlink glob("*.o")`, want: []string{"delete a", "delete b", "delete c", "delete d", "delete e", "delete f", "delete *.o"}},
 		{text: "system(\"rm x\"); system('rm', '-rf', 'y'); exec qw(rm z); `rm q`; my $o = qx{rm r}; open(P, '-|', 'rm', 's'); open(P, 'rm t |')", want: []string{"run rm x", "run rm -rf y", "run rm z", "run rm q", "run rm r", "run rm s", "run rm t"}},
 		{text: `print "unlink x"; # unlink "y"
@@ -136,6 +144,7 @@ x = 'system("z")'; h.delete(:a); a = [1]; a.delete 1`},
 		{text: `File.write("a", "x"); File.read("b"); File.open("c", "w") { |f| f.puts 1 }; FileUtils.mv "d", "e"`, want: []string{"write a", "read b", "write c", "delete d", "write e"}},
 		{text: `eval("File.delete('x')"); eval(code)`, want: []string{"delete x"}, unknown: true},
 		{text: `send(:system, "rm x")`, unknown: true},
+		{text: `Open3.pipeline("rm x", ["rm", "y"]); Open3.pipeline_r("rm z")`, want: []string{"run rm x", "run rm y", "run rm z"}},
 		{text: "\"#{`rm x`}\"", want: []string{"run rm x"}},
 		{text: `system({"A"=>"1"}, "rm x", chdir: "/d")`, want: []string{"run rm x @/d"}},
 	})

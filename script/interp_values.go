@@ -436,7 +436,7 @@ func (p *interp) listItems(items [][]token) []Word {
 // option finds name=value, name: value or :name => value in arguments.
 func (p *interp) option(args [][]token, name string) []token {
 	for _, arg := range args {
-		if len(arg) > 2 && arg[0].text == name && (arg[1].text == "=" || arg[1].text == ":") {
+		if len(arg) > 2 && arg[0].text == name && (arg[1].text == "=" || arg[1].text == ":" || arg[1].text == "=>" && p.lang == langPerl) {
 			return arg[2:]
 		}
 		if len(arg) > 1 && arg[0].text == "{" {

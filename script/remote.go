@@ -269,9 +269,72 @@ func (a *analyzer) remote(k *call, i int, name string) {
 				}
 			}
 		}
-	case "vagrant", "gcloud", "heroku", "ansible", "pdsh":
+	case "vagrant", "gcloud", "heroku", "ansible", "pdsh", "devpod", "doctl":
 		a.remoteCode(k, name, sub, at)
+	case "gh":
+		switch {
+		case sub == "codespace" || sub == "cs":
+			if sub, at = subcommand(k.argv, at+1); sub == "ssh" {
+				a.overSSH(k, skipOptions(k.argv, at+1, " -c --codespace -R --repo --repo-owner --profile --server-port --debug-file "), "codespace")
+			}
+		case sub == "alias":
+			if sub, at = subcommand(k.argv, at+1); sub == "set" {
+				a.ghAlias(k, at+1)
+			}
+		}
+	case "coder", "tailscale", "tsh":
+		if sub == "ssh" {
+			if at = skipOptions(k.argv, at+1, " -l --login -p --port -i --identity --proxy --user --cluster -L -R -D -o -J -e --env --workspace --stdio "); at < len(k.argv) {
+				a.overSSH(k, at+1, wordName(k.argv[at]))
+			}
+		}
 	}
+}
+
+// overSSH follows the arguments of a program that hands them to ssh: options of
+// ssh, then a command for the machine that the program knows.
+func (a *analyzer) overSSH(k *call, at int, where string) {
+	if at >= len(k.argv) {
+		return
+	}
+	_, at, _ = scan(k.argv, at, &wSSH)
+	if at < len(k.argv) {
+		c, _ := k.away("ssh", where)
+		a.codeWord(join(k.argv[at:]), Bash, awayState(), c, "the command given to ssh")
+	}
+}
+
+// ghAlias follows gh alias set name expansion: code after ! or with --shell,
+// else words of gh.
+func (a *analyzer) ghAlias(k *call, at int) {
+	var ops []Word
+	shell := false
+	for _, w := range k.argv[min(at, len(k.argv)):] {
+		switch t, _ := w.Text(); t {
+		case "-s", "--shell":
+			shell = true
+		case "--clobber", "--":
+		default:
+			ops = append(ops, w)
+		}
+	}
+	if len(ops) < 2 {
+		return
+	}
+	text, known := ops[1].Text()
+	if !known || text == "-" {
+		a.unknown("what a gh alias stands for is not known", k.c.src, k.span)
+		return
+	}
+	code, bang := strings.CutPrefix(text, "!")
+	if !bang && !shell {
+		code = "gh " + code
+	}
+	st := a.child(k)
+	st.dir, st.params, st.paramsLost = noDir(), nil, true // whenever it is called
+	c := k.inner("gh")
+	c.sink, c.stdin, c.fedBy = nil, nil, nil
+	a.codeWord(Lit(code), POSIX, st, c, "a gh alias")
 }
 
 // kubeSub finds kubectl's subcommand after its global options.
@@ -314,10 +377,11 @@ func (a *analyzer) remoteCode(k *call, name, sub string, at int) {
 		}
 		switch {
 		case name == "vagrant" && sub == "ssh" && (t == "-c" || t == "--command"), name == "gcloud" && t == "--command",
+			name == "devpod" && sub == "ssh" && t == "--command", name == "doctl" && t == "--ssh-command",
 			name == "ansible" && (t == "-a" || t == "--args"):
 			code = next()
-		case name == "gcloud" && strings.HasPrefix(t, "--command="):
-			v := trimWord(w, len("--command="))
+		case (name == "gcloud" || name == "devpod" && sub == "ssh") && strings.HasPrefix(t, "--command="), name == "doctl" && strings.HasPrefix(t, "--ssh-command="):
+			v := trimWord(w, strings.IndexByte(t, '=')+1)
 			code = &v
 		case name == "ansible" && (t == "-m" || t == "--module-name"):
 			if m := next(); m != nil {

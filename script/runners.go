@@ -85,9 +85,15 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 				return npx(argv, at)
 			}
 		}
+		if packageProgram(sub) {
+			return i, nil, true
+		}
 	case "bun":
 		if sub == "x" {
 			return skipOptions(argv, i+1, " -p --package "), nil, true
+		}
+		if packageProgram(sub) {
+			return i, nil, true
 		}
 		return 0, nil, false
 	case "mise":
@@ -167,6 +173,16 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 		}
 	}
 	return 0, nil, false
+}
+
+// packageProgram names programs of packages, installed with a project, that
+// delete or run others: yarn, pnpm and bun run them without exec.
+func packageProgram(name string) bool {
+	switch name {
+	case "rimraf", "del-cli", "del", "shx", "cross-env", "dotenv", "env-cmd":
+		return true
+	}
+	return false
 }
 
 // afterWord returns the index after a word; 0 when it is not there.

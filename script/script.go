@@ -106,6 +106,9 @@ type Command struct {
 	// FedBy and FeedsTo are indexes in Analysis.Commands of its neighbours in
 	// a pipeline (or process substitution).
 	FedBy, FeedsTo []int
+	// GivesTo are indexes of the commands among whose words its output stands
+	// (kill $(pgrep x)), or is put by xargs.
+	GivesTo []int
 	// Effects are what code in another language inside this command would do
 	// (python -c, node -e, awk): known destructive or reading calls.
 	Effects []Effect
