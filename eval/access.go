@@ -174,16 +174,23 @@ func (v *view) keepsNothing(r script.Redirect, k int, own bool) bool {
 		}
 		return v.silent() || v.readsItself(r.Target)
 	}
-	// { :; } > f: of a compound command all commands must be silent.
+	// { :; } > f: of a compound command all commands must be silent, or one read
+	// that same file.
+	silent := true
 	for i := range v.a.Commands {
 		c := &v.a.Commands[i]
 		for _, x := range c.Redirects {
-			if x.Span == r.Span && !newView(v.r, v.a, i).silent() {
-				return false
+			if x.Span != r.Span {
+				continue
 			}
+			in := newView(v.r, v.a, i)
+			if in.readsItself(r.Target) {
+				return true
+			}
+			silent = silent && in.silent()
 		}
 	}
-	return true
+	return silent
 }
 
 // readsItself says that the file is also read by the command, or by one that
@@ -264,7 +271,7 @@ func (v *view) silent() bool {
 			null = noise(s)
 			return true
 		})
-		return n == 1 && null
+		return n == 1 && null || n == 0 && v.line.name == "cat" && v.fedNothing()
 	}
 	return false
 }

@@ -171,10 +171,11 @@ type Rules struct {
 	packs    uint32
 	packsSet bool
 
-	repos    map[string][]*source // by directory
-	dirs     map[string]dirInfo
-	indexes  map[string]cachedIndex
-	realDirs map[string]string
+	repos     map[string][]*source // by directory
+	dirs      map[string]dirInfo
+	indexes   map[string]cachedIndex
+	realDirs  map[string]string
+	textLinks textLinks
 	// pathLists are by the address of a list's first entry.
 	pathLists map[*string]*pathList
 	own       ownNames

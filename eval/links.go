@@ -9,27 +9,44 @@ import (
 )
 
 // madeLink is a link that an earlier command of the text makes: what is named
-// through it is elsewhere.
+// through it is elsewhere. What it moves is such a link, too: the file that the
+// new name will mean is still at the old one.
 type madeLink struct {
 	at, to tpath
 	hard   bool // only the file of that name, and its content alone
+	moved  bool // the name is the file itself, not a link
+	by     int  // which command makes it
+	remote string
 }
 
 // maxLinks bounds how many links of a text are followed.
 const maxLinks = 64
 
+// textLinks are the links that the commands of a text make, in order.
+type textLinks struct {
+	of   *script.Command // the first command: which text it is
+	made []madeLink
+}
+
 // links returns the links that commands before this one make.
 func (v *view) links() []madeLink {
-	if v.linksDone {
-		return v.linksMade
+	if v.i == 0 {
+		return nil
 	}
-	v.linksDone = true
-	for i := 0; i < v.i && len(v.linksMade) < maxLinks; i++ {
-		if argv := v.a.Commands[i].Argv; len(argv) > 1 && isNamed(argv[0], "ln", "gln") && v.a.Commands[i].Remote == v.c.Remote {
-			v.linksMade = append(v.linksMade, newView(v.r, v.a, i).makesLinks()...)
+	l := &v.r.textLinks
+	if first := &v.a.Commands[0]; l.of != first {
+		*l = textLinks{of: first}
+		for i := 0; i < len(v.a.Commands) && len(l.made) < maxLinks; i++ {
+			if argv := v.a.Commands[i].Argv; len(argv) > 1 && isNamed(argv[0], "ln", "gln", "mv", "gmv") {
+				l.made = append(l.made, newView(v.r, v.a, i).makesLinks()...)
+			}
 		}
 	}
-	return v.linksMade
+	n := len(l.made)
+	for n > 0 && l.made[n-1].by >= v.i {
+		n--
+	}
+	return l.made[:n:n]
 }
 
 // isNamed says that a command word is a program of one of these names.
@@ -37,10 +54,11 @@ func isNamed(w script.Word, names ...string) bool {
 	return len(w.Parts) == 1 && w.Parts[0].Kind == script.Literal && slices.Contains(names, baseName(w.Parts[0].Text))
 }
 
-// makesLinks returns the links that an ln makes.
+// makesLinks returns the links that an ln makes, and where a mv moves to.
 func (v *view) makesLinks() (out []madeLink) {
 	l := &v.line
-	hard := !l.flag("-s") && !l.flag("--symbolic")
+	moved := l.name == "mv" || l.name == "gmv"
+	hard := !moved && !l.flag("-s") && !l.flag("--symbolic")
 	ops := v.operandList(0)
 	var dest script.Word
 	into := false
@@ -60,7 +78,7 @@ func (v *view) makesLinks() (out []madeLink) {
 	if at.rootless || at.unknown || at.glob {
 		return nil
 	}
-	replaces := l.flag("-T") || l.flag("--no-target-directory") || l.flag("-n") || l.flag("--no-dereference")
+	replaces := l.flag("-T") || l.flag("--no-target-directory") || !moved && (l.flag("-n") || l.flag("--no-dereference"))
 	if !into && !replaces {
 		into = at.slash || v.becomesDir(at)
 	}
@@ -78,14 +96,14 @@ func (v *view) makesLinks() (out []madeLink) {
 			}
 			link.comps = append(slices.Clip(at.comps), last)
 		}
-		if s, ok := leading(w); !hard && ok && s != "" && s[0] != '/' {
+		if s, ok := leading(w); !hard && !moved && ok && s != "" && s[0] != '/' {
 			// A relative one is relative to where it is.
 			if dir, ok := (tpath{comps: link.comps[:len(link.comps)-1]}).exact(); ok && len(link.comps) > 0 {
 				to = v.pathOf(w, dir)
 			}
 		}
 		to.others, to.ifEmpty = nil, nil
-		out = append(out, madeLink{at: link, to: to, hard: hard})
+		out = append(out, madeLink{at: link, to: to, hard: hard, moved: moved, by: v.i, remote: v.c.Remote})
 	}
 	return out
 }
@@ -122,7 +140,7 @@ func (v *view) throughLinks(p tpath, followed bool) (out []tpath) {
 	links := v.links()
 	// A link may lead to another; each is taken once.
 	for used := 0; len(links) > 0 && used < maxLinks; used++ {
-		k := slices.IndexFunc(links, func(l madeLink) bool { return l.covers(&p, followed) })
+		k := slices.IndexFunc(links, func(l madeLink) bool { return l.remote == v.c.Remote && l.covers(&p, followed) })
 		if k < 0 {
 			break
 		}
@@ -144,7 +162,7 @@ func (l *madeLink) covers(p *tpath, followed bool) bool {
 	if p.rootless || l.at.rootless || len(p.comps) < n || n == 0 {
 		return false
 	}
-	if len(p.comps) == n && !followed || l.hard && len(p.comps) > n {
+	if len(p.comps) == n && !followed && !l.moved || l.hard && len(p.comps) > n {
 		return false
 	}
 	for i := range n {

@@ -33,6 +33,7 @@ func TestLinksOfTheText(t *testing.T) {
 		{"cd src && ln -s ~/other here", "here/f"},
 		{"ln -s ~/other here; cd here", "f"},
 		{"ln -s ~/other here; cd here/sub", "../f"},
+		{"mkdir k; ln -s ~/other k/a; mv k/a b", "b/f"},
 	} {
 		w := newWorld(t)
 		other := filepath.Join(w.home, "other")

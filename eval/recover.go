@@ -51,7 +51,7 @@ func (v *view) scratchTarget(t *target) bool {
 	if !v.isScratch(t.path) {
 		return false
 	}
-	if t.path.glob && len(v.linksMade) == 0 {
+	if t.path.glob && len(v.links()) == 0 {
 		return true // the names that it stands for
 	}
 	for i := range t.real {

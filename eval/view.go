@@ -29,8 +29,6 @@ type view struct {
 	comps                    []comp        // the memory of paths
 	spare                    []script.Word // the memory of operandList
 	at                       workDir
-	linksMade                []madeLink // by commands before this one
-	linksDone                bool
 	judging                  judging
 	valuesDone               bool
 	vals                     commandValues

@@ -29,6 +29,32 @@ func (p *interp) prepare() {
 		if t[i].kind == tName && p.assigned(i) && p.assign[t[i].text] == 1 && i+1 < len(t) && t[i+1].text == "=" {
 			p.bind(i)
 		}
+		if p.lang == langPython && t[i].kind == tName && i > 2 && t[i-1].text == "as" && p.assign[t[i].text] == 1 {
+			p.bindWith(i)
+		}
+	}
+}
+
+// bindWith remembers the directory of with tempfile.TemporaryDirectory() as d.
+func (p *interp) bindWith(i int) {
+	t := p.toks
+	from, level := i-2, 0
+	for ; from >= 0 && i-from < 40; from-- {
+		switch x := t[from].text; {
+		case x == ")" || x == "]" || x == "}":
+			level++
+		case x == "(" || x == "[" || x == "{":
+			level--
+		}
+		if level < 0 || level == 0 && (t[from].text == "with" || t[from].text == ",") || t[from].kind == tBreak {
+			break
+		}
+	}
+	if from < 0 || t[from].text != "with" && t[from].text != "," && t[from].text != "(" {
+		return
+	}
+	if w := p.value(t[from+1 : i-1]); len(w.Parts) == 1 && w.Parts[0].Kind == TempPath {
+		p.consts[t[i].text] = w
 	}
 }
 
@@ -40,7 +66,9 @@ func (p *interp) assigned(i int) bool {
 		case "=", "+=", "-=", ".=", "++":
 			return i == 0 || t[i-1].text != "." && t[i-1].text != "->"
 		case ":": // walrus, annotations
-			return i+2 < len(t) && t[i+2].text == "="
+			if i+2 < len(t) && t[i+2].text == "=" {
+				return true
+			}
 		}
 	}
 	if i > 0 && t[i-1].kind == tName {

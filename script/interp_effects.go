@@ -138,7 +138,7 @@ func (p *interp) opens(i int, args, pos [][]token, call string) {
 		kind = Write
 		// open(p, 'w').close() leaves an empty file
 		end := p.match(i + 1)
-		if end+2 < len(p.toks) && p.toks[end+1].text == "." && p.toks[end+2].text == "close" {
+		if end+2 < len(p.toks) && p.toks[end+1].text == "." && (p.toks[end+2].text == "close" || p.toks[end+2].text == "truncate") {
 			kind = Empty
 		}
 	case strings.ContainsAny(mode, "a+c"):

@@ -57,6 +57,8 @@ func TestPython(t *testing.T) {
 		{text: `import subprocess; subprocess.run(["git", "status", *args]); subprocess.run("rm x".split()); import shlex; subprocess.run(shlex.split("rm 'y z'"))`, want: []string{"run git status <$args>", "run rm x", "run rm 'y z'"}},
 		{text: `import subprocess; cmd = ["rm", "x"]; subprocess.run(cmd)`, want: []string{"run rm x"}},
 		{text: `import subprocess; subprocess.run(cmd)`, unknown: true},
+		{text: "import os, tempfile\nwith tempfile.TemporaryDirectory() as d:\n  p = d + '/x'; os.remove(p)", want: []string{"delete <tmp>/x"}},
+		{text: "import os, tempfile\nwith tempfile.TemporaryDirectory() as d, open('x') as f:\n  os.remove(os.path.join(d, 'y')); os.remove(f)", want: []string{"read x", "delete <tmp>/y", "delete <$f>"}},
 		{text: `import sh; sh.rm("-r", "x"); from plumbum.cmd import git; git("status")`, want: []string{"run rm -r x", "run git status"}},
 		{text: `import os, shutil; list(map(os.remove, ["a", "b"])); ex.submit(shutil.rmtree, "c"); threading.Timer(1, os.remove, ("d",))`, want: []string{"delete a", "delete b", "delete c -r", "delete d"}},
 		{text: `from threading import Thread; Thread(target=os.remove, args=("a",)).start(); list(map(str, [1])); pool.map(f, ["x"])`, want: []string{"delete a"}},

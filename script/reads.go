@@ -178,7 +178,12 @@ func (a *analyzer) assigned(name string, w Word, st *state, c *ctx) {
 			}
 			a.unknown("BASH_ENV makes every bash run a file: "+clip(wordName(w)), c.src, a.at)
 		}
-	case "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND",
+	case "GIT_EXTERNAL_DIFF": // it gets the file, among others
+		if known && strings.TrimSpace(t) != "" {
+			w = Lit(t + ` "$1"`)
+		}
+		a.inVar(w, name, st, c)
+	case "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_PROXY_COMMAND",
 		"GIT_ASKPASS", "GIT_SSH", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "SUDO_EDITOR", "FCEDIT",
 		"RSYNC_RSH", "CVS_RSH", "SUDO_ASKPASS", "CC", "CXX", "LD", "AR", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER",
 		"CARGO_BUILD_RUSTC_WRAPPER", "PSQL_PAGER", "PSQL_EDITOR", "SYSTEMD_PAGER", "SYSTEMD_EDITOR", "AWS_PAGER", "BAT_PAGER",
