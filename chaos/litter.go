@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"safeshell/config"
 	"safeshell/spool"
 )
 
@@ -61,6 +62,8 @@ func (s *scene) checkLitter(before map[string]bool) error {
 			s.r.violate("gc: %v", err)
 		}
 	}
+	// So are files that a killed process had begun, as a monitor does it.
+	config.SweepUnfinished(time.Now().Add(24*time.Hour), filepath.Join(s.home, "cache"), filepath.Join(s.home, "trust"), filepath.Join(s.home, "grants"))
 	after, err := s.tree()
 	if err != nil {
 		return err
