@@ -151,7 +151,7 @@ func (a *app) checkFiles() []finding {
 	} else if a.g.Config().FailOpen() {
 		fs = append(fs, finding{"warn", "unreachable_behavior is fail_open: without a monitor or readable rules, commands run", "set unreachable_behavior: fail_closed in " + a.paths.Config})
 	}
-	if err, fix := trash.CheckHome(a.trashEnv()); err != nil {
+	if fix, err := trash.CheckHome(a.trashEnv()); err != nil {
 		fs = append(fs, finding{"fail", "rm has no trash in the home directory: " + err.Error(), cmp.Or(fix, "look at it: safeshell trash list")})
 	}
 	for _, d := range []struct{ dir, what string }{{a.paths.Grants, "answers cannot be remembered"}, {a.paths.Trust, "rules of repositories cannot be trusted"}} {

@@ -93,10 +93,10 @@ func makeHome(path string, uid int) (*store, error) {
 // CheckHome tells why Put could not use the home trash, with a command that mends
 // it where one is known; both are empty when it can be used, or made when it is
 // needed. Nothing is made.
-func CheckHome(e Env) (err error, fix string) { //nolint:revive // the fix belongs to the error
+func CheckHome(e Env) (fix string, err error) {
 	path, err := e.homeTrash()
 	if err != nil {
-		return err, repair(err)
+		return repair(err), err
 	}
 	s, err := openStore(path, "", e.UID, false, false)
 	if err == nil {
@@ -109,7 +109,7 @@ func CheckHome(e Env) (err error, fix string) { //nolint:revive // the fix belon
 			err = &pathError{"access", up, err}
 		}
 	}
-	return err, repair(err)
+	return repair(err), err
 }
 
 // topTrash opens the trash of a top directory: .Trash/$uid if an

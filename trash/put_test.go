@@ -318,12 +318,12 @@ func TestPermissionClosedHomeTrash(t *testing.T) {
 		t.Skip("needs a user whom permissions bind; TestAsUser runs it")
 	}
 	e, _, errw := scratchEnv(t)
-	if err, fix := CheckHome(e); err != nil || fix != "" {
+	if fix, err := CheckHome(e); err != nil || fix != "" {
 		t.Errorf("not made yet: %v, %s", err, fix)
 	}
 	build(t, e.Dir, "f=1", "g=1")
 	put(t, e, "g")
-	if err, fix := CheckHome(e); err != nil || fix != "" {
+	if fix, err := CheckHome(e); err != nil || fix != "" {
 		t.Errorf("used: %v, %s", err, fix)
 	}
 	for _, d := range []string{"", "/files", "/info"} {
@@ -339,7 +339,7 @@ func TestPermissionClosedHomeTrash(t *testing.T) {
 			t.Errorf("%s: %v: %s", dir, r, errw.String())
 		}
 		build(t, e.Dir, "f=1")
-		if err, fix := CheckHome(e); err == nil || fix != "/bin/chmod u+rwx "+dir {
+		if fix, err := CheckHome(e); err == nil || fix != "/bin/chmod u+rwx "+dir {
 			t.Errorf("%s: %v, %s", dir, err, fix)
 		}
 		os.Chmod(dir, 0o700)

@@ -31,7 +31,7 @@ func Apart(run func() int) int {
 		}
 		return 0
 	case "tests":
-		os.Unsetenv(apartVar)
+		_ = os.Unsetenv(apartVar)
 		syscall.CloseOnExec(3)
 		syscall.CloseOnExec(4)
 		go func() { // it ends with who wants the answer
