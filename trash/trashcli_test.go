@@ -20,6 +20,9 @@ func trashCLI(t *testing.T, e Env, stdin, prog string, args ...string) string {
 	cmd := exec.Command(prog, args...)
 	cmd.Dir, cmd.Stdin = e.Dir, strings.NewReader(stdin)
 	cmd.Env = []string{"HOME=" + e.Home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
+	if tz, ok := os.LookupEnv("TZ"); ok { // dates are local time
+		cmd.Env = append(cmd.Env, "TZ="+tz)
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", prog, err, out)
