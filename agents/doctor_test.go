@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 			},
 		}))
 	}
+	syscall.Umask(0o022) // modes are compared
 	os.Exit(m.Run())
 }
 

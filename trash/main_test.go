@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 	if req, ok := faulttest.Begin(); ok {
 		childInject(req)
 	}
+	syscall.Umask(0o022) // modes are compared
 	os.Exit(m.Run())
 }
 

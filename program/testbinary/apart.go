@@ -21,6 +21,7 @@ const apartVar = "SAFESHELL_TEST_APART"
 // what stands for a person in them would not be taken for one: they run in a
 // process that neither the agent's marks nor its processes stand above.
 func Apart(run func() int) int {
+	syscall.Umask(0o022) // modes are compared, whoever runs the tests
 	switch os.Getenv(apartVar) {
 	case "between": // its end makes the next one an orphan
 		c := self("tests", os.Environ())
