@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"cmp"
+	"slices"
+
 	"safeshell/script"
 )
 
@@ -9,66 +12,58 @@ import (
 // Shells and interpreters count as reached only when they would run their
 // input.
 func (v *view) neighbour(names []string, down bool) string {
-	n := len(v.a.Commands)
-	seen := make([]bool, n)
-	queue := []int{v.i}
-	seen[v.i] = true
-	for len(queue) > 0 {
-		c := &v.a.Commands[queue[0]]
-		queue = queue[1:]
-		next := c.FedBy
+	return v.reach(func(k int) []int {
+		next := v.a.Commands[k].FedBy
 		if down {
-			next = c.FeedsTo
+			next = v.a.Commands[k].FeedsTo
 		}
-		for _, k := range next {
-			if k < 0 || k >= n || seen[k] {
-				continue
-			}
-			seen[k] = true
-			queue = append(queue, k)
-			if name := v.neighbourNamed(k, names, down); name != "" {
-				return name
-			}
+		for _, f := range next {
 			// A wrapper hands its input to the command inside it.
 			for inner := range v.a.Commands {
-				if v.a.Commands[inner].TailOf == k && inner != k && !seen[inner] {
-					seen[inner] = true
-					queue = append(queue, inner)
-					if name := v.neighbourNamed(inner, names, down); name != "" {
-						return name
-					}
+				if v.a.Commands[inner].TailOf == f && inner != f {
+					next = append(slices.Clip(next), inner)
 				}
 			}
 		}
-	}
-	return ""
+		return next
+	}, func(k int) string { return v.neighbourNamed(k, names, down) })
 }
 
 // givesTo returns the name of a command, one of names, whose operands are what
 // this one prints, directly or through others: by a substitution, by xargs, by
 // a loop that reads them.
 func (v *view) givesTo(names []string) string {
-	n := len(v.a.Commands)
-	seen := make([]bool, n)
-	queue := []int{v.i}
-	seen[v.i] = true
-	for len(queue) > 0 {
-		c := &v.a.Commands[queue[0]]
-		queue = queue[1:]
-		for _, k := range c.GivesTo {
-			if k >= 0 && k < n && k != v.i {
-				if name := v.neighbourNamed(k, names, false); name != "" {
+	given := func(k int) string {
+		for _, g := range v.a.Commands[k].GivesTo {
+			if g >= 0 && g < len(v.a.Commands) && g != v.i {
+				if name := v.neighbourNamed(g, names, false); name != "" {
 					return name
 				}
 			}
 		}
-		for _, k := range c.FeedsTo {
-			if k < 0 || k >= n || seen[k] {
+		return ""
+	}
+	if name := given(v.i); name != "" {
+		return name
+	}
+	return v.reach(func(k int) []int { return v.a.Commands[k].FeedsTo }, func(k int) string {
+		return cmp.Or(v.neighbourNamed(k, names, false), given(k))
+	})
+}
+
+// reach goes from this command to those that next leads to, and on from there,
+// the nearest first, and returns the first name that found gives.
+func (v *view) reach(next func(k int) []int, found func(k int) string) string {
+	seen := make([]bool, len(v.a.Commands))
+	seen[v.i] = true
+	for queue := []int{v.i}; len(queue) > 0; queue = queue[1:] {
+		for _, k := range next(queue[0]) {
+			if k < 0 || k >= len(seen) || seen[k] {
 				continue
 			}
 			seen[k] = true
 			queue = append(queue, k)
-			if name := v.neighbourNamed(k, names, false); name != "" {
+			if name := found(k); name != "" {
 				return name
 			}
 		}
