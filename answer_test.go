@@ -405,3 +405,28 @@ func TestAnotherUser(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// anotherHome makes the home of a user whom a mode stops, and returns it with what
+// runs safeshell as that user, its shims first in PATH.
+func (p *place) anotherHome(mode os.FileMode) (home string, run func(args ...string) (string, error)) {
+	p.t.Helper()
+	if os.Geteuid() != 0 {
+		p.t.Skip("root is needed to become a user whom a mode stops")
+	}
+	own := p.openToOthers()
+	home = filepath.Join(p.dir, "theirs")
+	if err := os.Mkdir(home, mode); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.Chown(home, 65534, 65534); err != nil {
+		p.t.Fatal(err)
+	}
+	return home, func(args ...string) (string, error) {
+		c := exec.Command(own, args...)
+		c.Dir = "/"
+		c.Env = []string{"HOME=" + home, "PATH=" + home + "/.safeshell/shims:/usr/bin:/bin", "SHELL=/bin/bash"}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, Setsid: true}
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+}

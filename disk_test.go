@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -40,7 +39,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 		}},
 		{"read-only", "read-only file system", "set SAFESHELL_", func(t *testing.T, home string) {
 			if out, err := exec.Command("mount", "-o", "remount,ro", home).CombinedOutput(); err != nil {
-				t.Skipf("mount: %s", out)
+				t.Skipf("needs mount, which cannot be used here: %v %s", err, out)
 			}
 		}},
 	} {
@@ -54,7 +53,7 @@ func TestHomeCannotBeWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m,nr_inodes=1000,mode=700", "none", home).CombinedOutput(); err != nil {
-				t.Skipf("mount: %s", out)
+				t.Skipf("needs mount, which cannot be used here: %v %s", err, out)
 			}
 			t.Cleanup(func() {
 				if out, err := exec.Command("umount", "-l", home).CombinedOutput(); err != nil {
@@ -122,25 +121,11 @@ func TestHomeCannotBeWritten(t *testing.T) {
 // What a user has closed by its mode is named by status, with the command that
 // opens it, and questions that cannot be put are refused with the same.
 func TestStatusNamesWhatIsClosed(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("root is needed to become a user whom a mode stops")
-	}
 	p := newPlace(t)
-	own := p.openToOthers()
-	home := filepath.Join(p.dir, "theirs")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(home, 65534, 65534); err != nil {
-		t.Fatal(err)
-	}
+	home, as := p.anotherHome(0o700)
 	run := func(args ...string) string {
-		c := exec.Command(own, args...)
-		c.Dir = "/"
-		c.Env = []string{"HOME=" + home, "PATH=" + home + "/.safeshell/shims:/usr/bin:/bin", "SHELL=/bin/bash"}
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, Setsid: true}
-		out, _ := c.CombinedOutput()
-		return string(out)
+		out, _ := as(args...)
+		return out
 	}
 	run("init", "--yes")
 	if out := run("status"); strings.Contains(out, "fail ") {

@@ -30,7 +30,7 @@ func smallDisk(t *testing.T) string {
 		t.Skip("needs root and mount")
 	}
 	if out, err := exec.Command(mount, "-t", "tmpfs", "-o", "size=64k,mode=700", "none", dir).CombinedOutput(); err != nil {
-		t.Skipf("mount: %s", out)
+		t.Skipf("needs mount, which cannot be used here: %v %s", err, out)
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
