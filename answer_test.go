@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,7 +43,7 @@ func newPlace(t *testing.T) *place {
 	if err := os.Symlink(binary, filepath.Join(bin, "safeshell")); err != nil {
 		t.Fatal(err)
 	}
-	p.env = []string{"HOME=" + p.home, "TMPDIR=" + dir, "TERM=xterm", "LC_ALL=C.UTF-8", "P=" + dir, "S=" + p.home + "/.safeshell/spool",
+	p.env = []string{"HOME=" + p.home, "TMPDIR=" + dir, "TERM=xterm", "SHELL=/bin/bash", "LC_ALL=C.UTF-8", "P=" + dir, "S=" + p.home + "/.safeshell/spool",
 		"PATH=" + p.home + "/.safeshell/shims:" + bin + ":/usr/local/bin:/usr/bin:/bin"}
 	if out, err := p.command("safeshell", "refresh", "-q").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -98,10 +99,10 @@ func (p *place) agent(script string, env ...string) *exec.Cmd {
 	return c
 }
 
-// monitor opens a monitor on a terminal.
-func (p *place) monitor() *exec.Cmd {
+// onTerminal starts a program on a terminal of its own, to the end of the test.
+func (p *place) onTerminal(args ...string) (*exec.Cmd, *os.File) {
 	p.t.Helper()
-	c := p.command("safeshell", "watch")
+	c := p.command(args[0], args[1:]...)
 	f, err := pty.StartWithSize(c, &pty.Winsize{Rows: 24, Cols: 100})
 	if err != nil {
 		p.t.Fatal(err)
@@ -119,6 +120,13 @@ func (p *place) monitor() *exec.Cmd {
 		_ = c.Wait()
 		f.Close()
 	})
+	return c, f
+}
+
+// monitor opens a monitor on a terminal.
+func (p *place) monitor() *exec.Cmd {
+	p.t.Helper()
+	c, _ := p.onTerminal("safeshell", "watch")
 	p.until("the monitor", func() bool {
 		out, _ := p.command("safeshell", "status").Output()
 		return bytes.Contains(out, []byte("a monitor is running"))
@@ -170,6 +178,9 @@ func TestWhoMayAnswer(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			needs(t, strings.Fields(a.tools)...)
+			if a.tools == "unshare" && exec.Command("unshare", "-r", "true").Run() != nil {
+				t.Skip("user namespaces are needed")
+			}
 			p := newPlace(t)
 			if a.before != nil {
 				a.before(p)
@@ -215,7 +226,7 @@ func TestWhoMayAnswer(t *testing.T) {
 				}
 			case p.ran():
 				t.Errorf("the command ran; the attempt said: %s", said)
-			case !strings.Contains(string(said), a.stopped):
+			case !slices.ContainsFunc(strings.Split(a.stopped, "|"), func(s string) bool { return strings.Contains(string(said), s) }):
 				t.Errorf("the attempt said %q, want %q", said, a.stopped)
 			}
 		})
@@ -323,7 +334,7 @@ key=$(grep -o '"key":"[^"]*"' $S/req/$ID/request | cut -d'"' -f4); ln $S/done/$O
 func (p *place) openToOthers() string {
 	p.t.Helper()
 	for d := p.dir; d != "/"; d = filepath.Dir(d) {
-		if fi, err := os.Stat(d); err == nil && fi.Mode().Perm()&0o005 != 0o005 && strings.HasPrefix(d, os.TempDir()) {
+		if fi, err := os.Stat(d); err == nil && fi.Mode().Perm()&0o005 != 0o005 && strings.HasPrefix(d, os.TempDir()+"/") {
 			if err := os.Chmod(d, 0o755); err != nil {
 				p.t.Fatal(err)
 			}
@@ -428,5 +439,25 @@ func (p *place) anotherHome(mode os.FileMode) (home string, run func(args ...str
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, Setsid: true}
 		out, err := c.CombinedOutput()
 		return string(out), err
+	}
+}
+
+// TestContainerOfItsOwn: with all the namespaces of a container and the marks taken
+// out, an agent may trust (docs/residual-risk.md).
+func TestContainerOfItsOwn(t *testing.T) {
+	needs(t, "script", "unshare")
+	if exec.Command("unshare", "-r", "true").Run() != nil {
+		t.Skip("user namespaces are needed")
+	}
+	p := newPlace(t)
+	for _, d := range []string{".git", ".safeshell"} {
+		if err := os.MkdirAll(filepath.Join(p.dir, "work", d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.write("work/.safeshell/rules.yaml", "rules:\n- {name: r, commands: [make], action: deny, message: m}\n", 0o600)
+	out, _ := p.agent(unshare("-p -f -u -i -n --mount-proc", `/usr/bin/script -qec "$P/bin/safeshell trust ." /dev/null </dev/null`)).CombinedOutput()
+	if trusted, _ := os.ReadDir(filepath.Join(p.home, ".safeshell/trust")); len(trusted) == 0 {
+		t.Errorf("it is stopped now: %s; take the line out of docs/residual-risk.md", out)
 	}
 }

@@ -72,17 +72,18 @@ func TestHotPathSystemCalls(t *testing.T) {
 		argv  []string
 		opens int
 	}{
-		// Compiled rules of the user and of the repository, and the journal.
-		{"a rule that does not match", []string{shim("true")}, 3},
+		// What was seen of PATH, compiled rules of the user and of the repository, and
+		// the journal.
+		{"a rule that does not match", []string{shim("true")}, 4},
 		// And .git/HEAD or the like.
-		{"git, repository rules", []string{shim("git"), "status"}, 4},
+		{"git, repository rules", []string{shim("git"), "status"}, 5},
 		// And git's own configuration: the program's first bytes, the system's, two
 		// of the user and the repository's, and HEAD.
-		{"git, an alias", []string{shim("git"), "st"}, 11},
+		{"git, an alias", []string{shim("git"), "st"}, 12},
 		// And config.yaml's copy, .git/HEAD and what leads there.
-		{"two conditions", []string{shim("git"), "commit", "--dry-run"}, 8},
-		{"safeshell -c", []string{binary, "-c", "true"}, 4},
-		{"hook", []string{"sh", "-c", `exec "$1" hook claude-code <"$2"`, "sh", binary, event}, 4},
+		{"two conditions", []string{shim("git"), "commit", "--dry-run"}, 9},
+		{"safeshell -c", []string{binary, "-c", "true"}, 5},
+		{"hook", []string{"sh", "-c", `exec "$1" hook claude-code <"$2"`, "sh", binary, event}, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := func() string {

@@ -20,19 +20,42 @@ type Call struct {
 	// Deadline is how long a human may be waited for, safely below the agent's
 	// own limit.
 	Deadline time.Duration
+	// SamePath: the shell that reads the Lines has the PATH of the hook.
+	SamePath bool
+	// PlainWords: the agent's own rules read Lines of plain words only.
+	PlainWords bool
 	// CanAsk: an Ask will be put to a person by the agent itself. Without it an
 	// Ask becomes a Deny, so it is better to wait for a monitor.
 	CanAsk bool
 	// CanRewrite: replaced Lines will be run. Without it a Rewrite becomes a
 	// Deny that names the command to run instead.
 	CanRewrite bool
+	// CanNote: the agent passes a note on with a call that runs.
+	CanNote bool
 }
 
-// FileAccess is one path that a file tool touches.
+// FileAccess is what a file tool does to one path.
 type FileAccess struct {
-	Path  string
-	Write bool
+	Path string // absolute
+	Does Access
+	Look string // what a search looks for
+	// Names: the search shows names and counts, no lines.
+	Names bool
+	// Pattern: Path is a pattern of names, not a name.
+	Pattern bool
 }
+
+// Access is what is done to a file.
+type Access uint8
+
+// The accesses.
+const (
+	Read   Access = iota
+	Write         // new content, in the place of the old
+	Edit          // a part is changed, and shown
+	Delete        // past the trash
+	Search        // the lines that match are shown
+)
 
 // Outcome is the gate's verdict on a Call.
 type Outcome struct {
@@ -41,6 +64,9 @@ type Outcome struct {
 	Message string
 	// Lines replace Call.Lines one by one (Rewrite only).
 	Lines []string
+	// Note is for the user and the model while the call runs (Pass only); empty
+	// for none.
+	Note string
 }
 
 // OutcomeKind is what is to become of a Call.

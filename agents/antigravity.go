@@ -19,12 +19,11 @@ func (antigravityForm) read(e *event) request {
 		e.fail("%w: the call has no name", errNotAnEvent)
 		return r
 	}
-	shell := r.tool == "run_command"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.first(e.root, "conversationId", "sessionId", "session_id")
-	e.take(&r, shell, e.first(e.root, "cwd", "workspaceRoot"), "CommandLine", "Cwd")
+	e.take(&r, e.first(e.root, "cwd", "workspaceRoot"), "CommandLine", "Cwd")
 	return r
 }
 

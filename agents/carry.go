@@ -21,15 +21,19 @@ func (env Env) carryOut(a Agent, p *plan) (FileChange, error) {
 	if fi, err := os.Stat(p.path); err == nil {
 		mode = fi.Mode().Perm()
 	}
-	if p.old != nil && !p.spare && p.change != Restored {
+	before := env.loadRecord(a.Name, p.path)
+	if p.old != nil && !p.spare && (before == nil || before.After != digest(p.old)) {
 		// What is there now is not what Install left: keep it.
-		if rec := env.loadRecord(a.Name, p.path); rec == nil || rec.After != digest(p.old) {
-			name, err := backup(p.path, p.old, mode)
-			if err != nil {
-				return c, err
-			}
-			c.Backup = name
+		name, err := backup(p.path, p.old, mode)
+		if err != nil {
+			return c, err
 		}
+		c.Backup = name
+		if p.rec != nil {
+			p.rec.Before = digest(p.old)
+		}
+	} else if before != nil && p.rec != nil {
+		p.rec.Before = before.Before
 	}
 	switch {
 	case p.new == nil: // the file goes
@@ -53,24 +57,30 @@ func (env Env) carryOut(a Agent, p *plan) (FileChange, error) {
 		if err := writeConfig(p.path, p.old, p.new, mode); err != nil {
 			return c, err
 		}
-		if p.change == Restored {
-			dropBackup(p.path, p.new)
-		}
 	}
 	if p.rec != nil && p.rec.Format == 1 {
 		return c, env.saveRecord(p.rec)
 	}
-	env.dropRecord(a.Name, p.path)
+	if c.Backup != "" { // what the user had written into a file of ours
+		env.dropRecord(a.Name, p.path)
+		return c, nil
+	}
+	env.forget(a.Name, p.path, before)
 	return c, nil
 }
 
-// dropBackup removes a backup that says nothing which the file does not say.
-func dropBackup(path string, content []byte) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+// forget drops the record of a file, with the copy that Install kept beside it
+// or that says nothing which the file does not say.
+func (env Env) forget(agent, path string, rec *record) {
+	real := path
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		real = to
 	}
-	name := backupName(path)
-	if old, found, err := readConfig(name); err == nil && found && bytes.Equal(old, content) {
-		_ = os.Remove(name) // a spare copy that stays does no harm
+	if old, found, err := readConfig(backupName(real)); err == nil && found {
+		now, _, _ := readConfig(real)
+		if rec != nil && rec.Before == digest(old) || bytes.Equal(now, old) {
+			_ = os.Remove(backupName(real)) // a spare copy that stays does no harm
+		}
 	}
+	env.dropRecord(agent, path)
 }

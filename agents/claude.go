@@ -9,13 +9,15 @@ package agents
 // with 2.1.329), so it is always there.
 type claudeForm struct {
 	base
-	shell    func(tool string) bool // tools that run their input's command
-	dirKeys  []string               // keys of the input that change the directory
+	dirKeys  []string // keys of the input that change the directory
 	asks     bool
 	rewrites bool
+	notes    bool // a call that runs may carry a note
+	says     bool // tells the user and the model of a rewrite
 	skills   bool // texts with commands in them are loaded by the tool Skill
 }
 
+// claudeShell says that a tool's name is one of Claude Code's shells.
 func claudeShell(tool string) bool {
 	switch tool {
 	case "Bash", "PowerShell", "Monitor":
@@ -25,7 +27,7 @@ func claudeShell(tool string) bool {
 }
 
 func claudeCode() protocol {
-	return claudeForm{shell: claudeShell, asks: true, rewrites: true, skills: true}
+	return claudeForm{asks: true, rewrites: true, notes: true, says: true, skills: true}
 }
 
 func (p claudeForm) read(e *event) request {
@@ -49,15 +51,15 @@ func (p claudeForm) read(e *event) request {
 	if r.tool == "Skill" && p.skills {
 		return p.skill(e, r)
 	}
-	shell := p.shell(r.tool)
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.first(e.root, "session_id", "sessionId")
-	e.take(&r, shell, e.str(e.root, "cwd"), "command", p.dirKeys...)
+	e.take(&r, e.str(e.root, "cwd"), "command", p.dirKeys...)
 	// dontAsk turns every question into a refusal that does not say why.
 	r.ask = p.asks && e.str(e.root, "permission_mode") != "dontAsk"
-	r.write = shell && p.rewrites
+	r.write = r.rewritable() && p.rewrites
+	r.note = p.notes
 	return r
 }
 
@@ -73,6 +75,11 @@ func (p claudeForm) skill(e *event, r request) request {
 	r.call.Session = e.first(e.root, "session_id", "sessionId")
 	r.ask = p.asks && e.str(e.root, "permission_mode") != "dontAsk"
 	return r
+}
+
+// note tells the user and the model, and decides nothing.
+func (p claudeForm) note(_ *event, _ request, msg string) reply {
+	return jsonReply(`{"systemMessage":` + quoteJSON(msg) + "," + claudeHead[1:] + `"additionalContext":` + quoteJSON(msg) + `}}`)
 }
 
 const claudeHead = `{"hookSpecificOutput":{"hookEventName":"PreToolUse",`
@@ -94,5 +101,9 @@ func (p claudeForm) rewrite(e *event, r request, lines []string) (reply, bool) {
 	if !r.write {
 		return reply{}, false
 	}
-	return jsonReply(claudeHead + `"updatedInput":` + e.replaced(r, lines[0]) + `}}`), true
+	doc := claudeHead + `"updatedInput":` + e.replaced(r, lines[0])
+	if p.says { // both reach their reader where Claude then refuses the new command (2.1.330)
+		doc = `{"systemMessage":` + quoteJSON(rewriteNote) + `,` + doc[1:] + `,"additionalContext":` + quoteJSON(rewriteNote)
+	}
+	return jsonReply(doc + `}}`), true
 }

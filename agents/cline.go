@@ -46,11 +46,12 @@ func (clineForm) read(e *event) request {
 		e.fail("%w: the call has no tool name", errNotAnEvent)
 		return r
 	}
-	if r.tool != "run_commands" && r.tool != "execute_command" && r.tool != "bash" {
+	if !e.ours(&r) {
+		return r
+	}
+	if r.kind != runsTool {
 		r.write = false
-		if e.ours(&r, false) {
-			e.take(&r, false, cwd, "")
-		}
+		e.take(&r, cwd, "")
 		return r
 	}
 	r.call.Dir = e.dir(cwd, "")
@@ -136,8 +137,11 @@ func (p clineForm) deny(e *event, r request, msg string) reply {
 	if !r.write {
 		return clineCancel(msg)
 	}
-	return p.override(e, r, []string{"printf '%s\\n' " + shellQuote(msg) + " >&2; exit 126"})
+	return p.override(e, r, []string{clineSays(msg)})
 }
+
+// clineSays is the command that says why another is not run.
+func clineSays(msg string) string { return "printf '%s\\n' " + shellQuote(msg) + " >&2; exit 126" }
 
 // clineNowhere sends a file tool to a path that no file can have, and that says
 // why: the model reads it in the tool's error. Cancelling would end the whole

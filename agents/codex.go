@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -10,14 +11,36 @@ import (
 // cannot ask, and a rewrite must carry allow (both measured with 0.169.0).
 type codexForm struct{ claudeForm }
 
-func codex() protocol { return codexForm{claudeForm{shell: isBash, rewrites: true}} }
+func codex() protocol { return codexForm{claudeForm{rewrites: true, notes: true}} }
 
 func (p codexForm) read(e *event) request {
 	r := p.claudeForm.read(e)
+	r.write = r.write && e.str(e.root, "permission_mode") == "bypassPermissions" && !e.codexRules(r.call.Dir)
 	if r.tool == "Bash" && len(r.call.Lines) == 1 {
 		e.shellPatch(&r, r.call.Lines[0])
 	}
 	return r
+}
+
+// codexRules reports whether Codex has rules of its own about commands. The allow
+// that a rewrite must carry would pass them by (measured with 0.169.0), as it passes
+// by the question of every mode but bypassPermissions.
+func (e *event) codexRules(dir string) bool {
+	dirs := []string{"/etc/codex"}
+	if home := e.getenv("CODEX_HOME"); home != "" {
+		dirs = append(dirs, home)
+	} else {
+		dirs = append(dirs, filepath.Join(e.getenv("HOME"), ".codex"))
+	}
+	for ; dir != "" && dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		dirs = append(dirs, filepath.Join(dir, ".codex"))
+	}
+	for _, d := range dirs {
+		if found, err := filepath.Glob(filepath.Join(d, "rules", "*.rules")); err != nil || len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Codex carries out a shell command that is nothing but apply_patch with a here
@@ -35,17 +58,17 @@ func (e *event) shellPatch(r *request, line string) {
 	if m[1] != "" {
 		dir = e.dir(dir, strings.Trim(m[1], `'"`))
 	}
-	for _, p := range patchPaths(line) {
-		r.call.Files = append(r.call.Files, FileAccess{Path: e.abs(dir, p), Write: true})
-	}
+	e.patch(r, dir, line)
 }
-
-func isBash(tool string) bool { return tool == "Bash" }
 
 // deny ends with a line of its own: Codex itself appends ". Command: …", which
 // would else read as a part of our last line, often the safer command.
 func (p codexForm) deny(_ *event, _ request, msg string) reply {
 	return claudeDecision("deny", msg+codexEnd)
+}
+
+func (p codexForm) note(_ *event, _ request, msg string) reply {
+	return jsonReply(`{"systemMessage":` + quoteJSON(msg) + `}`)
 }
 
 func (p codexForm) fail(_ *event, _ *request, msg string) reply { return exit2(msg + codexEnd) }

@@ -10,7 +10,7 @@ package agents
 type copilotForm struct{ base }
 
 // copilotClaude is Copilot running a hook of Claude's form.
-func copilotClaude() protocol { return claudeForm{shell: claudeShell, asks: true, rewrites: true} }
+func copilotClaude() protocol { return claudeForm{asks: true, rewrites: true} }
 
 func (copilotForm) read(e *event) request {
 	r := request{tool: e.str(e.root, "toolName"), args: e.value(e.root, "toolArgs")}
@@ -23,8 +23,7 @@ func (copilotForm) read(e *event) request {
 		e.fail("%w: it has no toolName", errNotAnEvent)
 		return r
 	}
-	shell := r.tool == "bash" || r.tool == "powershell"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.str(e.root, "sessionId")
@@ -38,8 +37,8 @@ func (copilotForm) read(e *event) request {
 		}
 		e.src, r.args = inner.src, inner.root
 	}
-	e.take(&r, shell, cwd, "command")
-	r.ask, r.write = true, shell
+	e.take(&r, cwd, "command")
+	r.ask, r.write = true, r.rewritable()
 	return r
 }
 

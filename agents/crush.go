@@ -24,13 +24,12 @@ func (crushForm) read(e *event) request {
 		e.fail("%w: it has no tool_name", errNotAnEvent)
 		return r
 	}
-	shell := r.tool == "bash"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.str(e.root, "session_id")
-	e.take(&r, shell, e.str(e.root, "cwd"), "command", "working_dir")
-	r.write = shell
+	e.take(&r, e.str(e.root, "cwd"), "command", "working_dir")
+	r.write = r.rewritable()
 	return r
 }
 

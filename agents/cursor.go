@@ -28,22 +28,21 @@ func (p cursorForm) read(e *event) request {
 	}
 	switch {
 	case r.name == "beforeShellExecution":
-		r.args = e.root
-		e.take(&r, true, cwd, "command")
+		r.args, r.kind = e.root, runsTool
+		e.take(&r, cwd, "command")
 		r.ask = !p.foreign
 	case r.name == "beforeReadFile":
-		r.tool, r.args = "Read", e.root
-		e.take(&r, false, cwd, "")
+		r.args, r.kind = e.root, readsTool
+		e.take(&r, cwd, "")
 	case strings.EqualFold(r.name, "preToolUse"):
 		r.tool, r.args = e.str(e.root, "tool_name"), e.value(e.root, "tool_input")
 		if r.tool == "" {
 			e.fail("%w: it has no tool_name", errNotAnEvent)
 			return r
 		}
-		shell := r.tool == "Shell" || r.tool == "Bash"
-		if e.ours(&r, shell) {
-			e.take(&r, shell, cwd, "command", "working_directory")
-			r.write = shell && !p.foreign
+		if e.ours(&r) {
+			e.take(&r, cwd, "command", "working_directory")
+			r.write = r.rewritable() && !p.foreign
 		}
 	default:
 		r.skip = true

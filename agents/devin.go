@@ -5,10 +5,7 @@ package agents
 type devinForm struct{ claudeForm }
 
 func devin() protocol {
-	return devinForm{claudeForm{
-		shell:    func(t string) bool { return t == "exec" || t == "Bash" },
-		rewrites: true,
-	}}
+	return devinForm{claudeForm{rewrites: true}}
 }
 
 func (devinForm) deny(_ *event, _ request, msg string) reply { return blockDecision(msg) }

@@ -20,6 +20,12 @@ func TestGuides(t *testing.T) {
 		file := filepath.Join(docsDir, a.Name+".md")
 		text := read(t, file)
 		text = block(t, file, text, "facts", facts(a))
+		if a.Tools.Unheard != "" {
+			text = block(t, file, text, "unheard", "- Tools of which no hook is told, or not what they do: "+codes(a.Tools.Unheard)+".\n")
+			if before, _, _ := strings.Cut(text, "<!-- unheard -->"); !strings.Contains(before, "## Not covered") {
+				t.Errorf("%s does not name under \"Not covered\" what is not", file)
+			}
+		}
 		if a.UserFile != "" && a.Hook != Plugin && a.Hook != Script {
 			text = block(t, file, text, "config", configSnippet(t, a))
 		}
@@ -139,6 +145,7 @@ func facts(a Agent) string {
 	if a.ProjectFile != "" {
 		row("Project's file", code(a.ProjectFile))
 	}
+	row("Tools judged", judgedTools(a.Tools))
 	if a.Hook != NoHook {
 		row("Deny", a.Deny)
 		row("Ask", string(a.Ask))
@@ -178,6 +185,28 @@ func facts(a Agent) string {
 	return b.String()
 }
 
+// judgedTools says what is done with which tools.
+func judgedTools(t Tools) string {
+	var out []string
+	for _, k := range []struct{ what, names string }{
+		{"run commands:", t.Runs}, {"type into programs:", t.Types}, {"read:", t.Reads}, {"write:", t.Writes}, {"edit (judged as reading, too):", t.Edits},
+		{"delete:", t.Deletes}, {"search (judged as `grep`):", t.Searches}, {"load commands:", t.Loads},
+	} {
+		if k.names != "" {
+			out = append(out, k.what+" "+codes(k.names))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func codes(names string) string {
+	var out []string
+	for _, n := range strings.Fields(names) {
+		out = append(out, code(n))
+	}
+	return strings.Join(out, ", ")
+}
+
 // configSnippet is what Install writes where there was nothing.
 func configSnippet(t *testing.T, a Agent) string {
 	t.Helper()
@@ -190,10 +219,10 @@ func configSnippet(t *testing.T, a Agent) string {
 	if strings.Contains(a.UserFile, "*") {
 		write(t, path, "{}\n")
 	}
-	if _, err := Install(env, a, InstallOptions{Binary: testBinary}); err != nil {
+	if _, err := Install(env, a, InstallOptions{Binary: filepath.Join(env.Home, ".safeshell/bin/safeshell")}); err != nil {
 		t.Fatal(err)
 	}
-	return "```" + lang + "\n" + read(t, path) + "```\n"
+	return "```" + lang + "\n" + strings.ReplaceAll(read(t, path), env.Home, "/home/you") + "```\n"
 }
 
 func overview() string {
@@ -242,6 +271,16 @@ func TestTable(t *testing.T) {
 			if m.Name == "" || m.Tag == "" || (m.AndName == "") != (m.AndValue == "") {
 				t.Errorf("%s: marker %+v", a.Name, m)
 			}
+		}
+		seen := map[string]bool{}
+		for _, n := range strings.Fields(strings.Join(a.Tools.Matched(), " ") + " " + a.Tools.Nothing + " " + a.Tools.Behind + " " + a.Tools.Unheard) {
+			if seen[n] {
+				t.Errorf("%s: the tool %s is there twice", a.Name, n)
+			}
+			seen[n] = true
+		}
+		if (a.Tools.Runs == "") != (a.Hook == NoHook) {
+			t.Errorf("%s: which tool runs commands is not known", a.Name)
 		}
 		if a.BaseVar != "" && !strings.HasPrefix(a.UserFile, a.Base+"/") {
 			t.Errorf("%s: %s does not begin with %s", a.Name, a.UserFile, a.Base)

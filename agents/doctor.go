@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,6 +25,8 @@ type Finding struct {
 	Level Level
 	Text  string
 	Fix   string // a command to run; empty when there is nothing to do
+	// NoPlace: the agent has no place for a hook, so that there is nothing to find.
+	NoPlace bool
 }
 
 // versionTime bounds <agent> --version.
@@ -36,11 +39,12 @@ func Doctor(env Env, a Agent) []Finding {
 	d := &doctor{env: env, a: a, install: "safeshell agents install " + a.Name}
 	switch a.Hook {
 	case NoHook:
-		d.add(Warn, "", "%s: %s; what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)
+		d.noPlace("%s: %s; what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)
+		d.shellPath()
 		return d.findings
 	case Manual:
 		d.version()
-		d.add(Warn, "", "%s: %s; safeshell's docs/agents/%s.md shows what to enter by hand", a.Display, a.Limits, a.Name)
+		d.noPlace("%s: %s; safeshell's docs/agents/%s.md shows what to enter by hand", a.Display, a.Limits, a.Name)
 		return d.findings
 	}
 	hooks := env.configured(a)
@@ -51,12 +55,19 @@ func Doctor(env Env, a Agent) []Finding {
 	d.version()
 	if len(hooks) == 0 {
 		_, err := targets(env, a, InstallOptions{Binary: env.Binary})
-		if err != nil {
+		switch {
+		case NoPlace(err):
+			d.noPlace("%v", err)
+		case err != nil:
 			d.add(Fail, d.install, "%v", err)
-		} else {
+		default:
 			d.add(Fail, d.install, "%s has no safeshell hook", a.Display)
 		}
 		d.switches(hooks)
+		return d.findings
+	}
+	if f, shut := d.shut(hooks); shut {
+		d.findings = append(d.findings, f)
 		return d.findings
 	}
 	sound, user, project := 0, 0, 0
@@ -84,8 +95,72 @@ func Doctor(env Env, a Agent) []Finding {
 	if sound > 0 {
 		d.findings = append(d.findings, Probe(env, a)...)
 	}
+	d.findings = append(d.findings, env.Rules...)
 	return d.findings
 }
+
+// shut says that the program which the hooks call cannot be reached, which must be
+// mended before anything else can be done.
+func (d *doctor) shut(hooks []hook) (Finding, bool) {
+	for _, h := range hooks {
+		words := h.words()
+		if h.err != nil || len(words) == 0 {
+			continue
+		}
+		err := executable(words[0])
+		if do := d.env.mend(err, ""); err != nil && do != "" {
+			return Finding{Level: Fail, Text: fmt.Sprintf("%s calls a program that cannot be run: %v; until then %s", h.file, err, d.closedText()), Fix: do}, true
+		}
+	}
+	return Finding{}, false
+}
+
+// closedText says what becomes of commands while the hook fails.
+func (d *doctor) closedText() string {
+	if d.a.closes() {
+		return "it blocks every command"
+	}
+	return "commands run unjudged"
+}
+
+// Guard says whether what is configured for an agent will stop anything: the
+// hook is sound, and nothing switches it off. why is the first thing that is in
+// the way. No process is started.
+func Guard(env Env, a Agent, project bool) (guarded bool, why Finding) {
+	var hooks []hook
+	for _, h := range env.configured(a) {
+		if h.project == project {
+			hooks = append(hooks, h)
+		}
+	}
+	d := &doctor{env: env, a: a, install: "safeshell agents install " + a.Name}
+	if project {
+		d.install += " --project"
+	}
+	if f, shut := d.shut(hooks); shut {
+		return false, f
+	}
+	d.switches(hooks)
+	sound := false
+	for _, h := range hooks {
+		if h.err != nil {
+			d.add(Fail, "", "%v", h.err)
+			continue
+		}
+		before := len(d.findings)
+		d.hook(h)
+		sound = sound || !slices.ContainsFunc(d.findings[before:], failed)
+	}
+	if i := slices.IndexFunc(d.findings, failed); i >= 0 {
+		why = d.findings[i]
+	}
+	if len(hooks) == 0 {
+		return false, Finding{}
+	}
+	return sound && why.Level != Fail, why
+}
+
+func failed(f Finding) bool { return f.Level == Fail }
 
 type doctor struct {
 	env      Env
@@ -96,6 +171,12 @@ type doctor struct {
 
 func (d *doctor) add(l Level, fix, format string, args ...any) {
 	d.findings = append(d.findings, Finding{Level: l, Text: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// noPlace adds that there is no place for a hook, which is a failure only where
+// the agent was asked for.
+func (d *doctor) noPlace(format string, args ...any) {
+	d.findings = append(d.findings, Finding{Level: Warn, Text: fmt.Sprintf(format, args...), NoPlace: true})
 }
 
 func (d *doctor) version() {
@@ -211,37 +292,18 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// shellTool is the name that a matcher has to match.
+// shellTool is the name that a matcher has to match; "" where it is not applied.
 func shellTool(a Agent, event string) string {
-	switch a.Name {
-	case "claude-code", "codex", "kimi":
-		return "Bash"
-	case "copilot", "crush":
-		return "bash"
-	case "cursor":
-		if event == "preToolUse" {
-			return "Shell"
-		}
+	if a.Name == "vscode" || event == "beforeShellExecution" || a.Name == "windsurf" {
 		return ""
-	case "gemini", "qwen":
-		return "run_shell_command"
-	case "devin":
-		return "exec"
-	case "goose":
-		return "developer__shell"
-	case "kiro", "kiro-cli", "amazon-q":
-		return "execute_bash"
-	case "droid":
-		return "Execute"
-	case "grok":
-		return "run_terminal_command"
 	}
-	return ""
+	tool, _, _ := strings.Cut(a.Tools.Runs, " ")
+	return tool
 }
 
 func (d *doctor) matcher(h hook, where, install string) {
 	tool := shellTool(d.a, h.event)
-	if h.matcher == "" || h.matcher == "*" && d.a.Name != "goose" || tool == "" || d.a.Name == "vscode" {
+	if h.matcher == "" || h.matcher == "*" && d.a.Name != "goose" || tool == "" {
 		return
 	}
 	re, err := regexp.Compile("^(?:" + h.matcher + ")$")

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 		os.Exit(Serve(HookOptions{
 			Agent: os.Args[2], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 			Judge: func(_ context.Context, c Call) (Outcome, error) {
-				if os.Getenv("TEST_JUDGE") == "broken" {
+				if home := os.Getenv("SAFESHELL_HOME"); os.Getenv("TEST_JUDGE") == "broken" || home != "" && os.Getenv("TEST_JUDGE") != "blind" {
 					return Outcome{}, fmt.Errorf("the rules file is unreadable")
 				}
 				for _, l := range c.Lines {
@@ -126,7 +126,10 @@ func TestDoctorAfterInstall(t *testing.T) {
 			if warn := texts(got, Warn); len(warn) > 0 && !(a.Name == "copilot" && project) {
 				t.Errorf("%s, project %v: %q", a.Name, project, warn)
 			}
-			if !has(got, OK, "denies \"rm -rf /\" as it must") {
+			if sound, why := Guard(env, a, project); !sound {
+				t.Errorf("%s, project %v: not guarded: %+v", a.Name, project, why)
+			}
+			if !has(got, OK, "denies \"rm -rf /\" as it must, lets \"echo ok\" pass, and stops all while no rules can be read") {
 				t.Errorf("%s: not probed: %+v", a.Name, got)
 			}
 			sameTree(t, a.Name+": Doctor", before, tree(t, filepath.Dir(env.Home)), "")
@@ -138,7 +141,7 @@ func TestDoctorAfterInstall(t *testing.T) {
 func TestProbeEvents(t *testing.T) {
 	for _, a := range hooked() {
 		for _, event := range append(a.Events, "") {
-			got := serveCase(t, a.Name, probeEvent(a, event, "/some dir"), nil, func(Call) (Outcome, error) { return Outcome{}, nil })
+			got := serveCase(t, a.Name, probeEvent(a, event, "/some dir", probeCommand), nil, func(Call) (Outcome, error) { return Outcome{}, nil })
 			if got.call == nil || len(got.call.Lines) != 1 || got.call.Lines[0] != probeCommand || got.call.Agent != a.Name || got.call.Dir != "/some dir" {
 				t.Errorf("%s, %s: %+v", a.Name, event, got.call)
 			}
@@ -222,15 +225,26 @@ func TestDoctorFinds(t *testing.T) {
 		{"hooks off", "gemini", replace("{\n", "{\n\"hooksConfig\": {\"enabled\": false},\n"), Fail, "sets hooksConfig.enabled to false", ""},
 		{"hook off", "gemini", replace("{\n", "{\n\"hooksConfig\": {\"disabled\": [\"safeshell\"]},\n"), Fail, "lists safeshell in hooksConfig.disabled", ""},
 		{"disableAllHooks", "qwen", replace("{\n", "{\n\"disableAllHooks\": true,\n"), Fail, "sets disableAllHooks", ""},
+		{"hooks off, system", "gemini", at("/etc/gemini-cli/settings.json", `{"hooksConfig": {"enabled": false}}`), Fail, "sets hooksConfig.enabled to false", ""},
+		{"hooks off, project", "gemini", at("project/.gemini/settings.json", `{"hooks": {"disabled": ["safeshell"]}}`), Fail, "lists safeshell in hooks.disabled", ""},
+		{"disableAllHooks, project", "qwen", at("project/.qwen/settings.json", `{"disableAllHooks": true}`), Fail, "sets disableAllHooks", ""},
+		{"managed part", "claude-code", at("/etc/claude-code/managed-settings.d/x.json", `{"disableAllHooks": true}`), Fail, "sets disableAllHooks", ""},
+		{"features off, project", "codex", at("project/.codex/config.toml", "[features]\nhooks = false\n"), Fail, "sets features.hooks = false", ""},
+		{"pure", "opencode", setenv("OPENCODE_PURE", "1"), Fail, "loads no plugins", "unset OPENCODE_PURE"},
+		{"hooks off", "vscode", at(".config/Code/User/settings.json", "{\n// mine\n\"chat.useHooks\": false,\n}"), Fail, "sets chat.useHooks to false", ""},
 		{"disabled", "kiro", replace(`"enabled": true`, `"enabled": false`), Fail, `has "enabled": false`, ""},
 		{"hooks off", "droid", at(".factory/settings.json", `{"hooksDisabled": true}`), Fail, "sets hooksDisabled", ""},
 		{"one event", "cursor", replace("preToolUse", "postToolUse"), Warn, "the event preToolUse has no hook", ""},
-		{"edited plugin", "pi", replace("if (!TOOLS", "return; if (!TOOLS"), Warn, "differs from what this version would write", "safeshell agents install pi"},
+		{"edited plugin", "pi", replace("if (!mayAct", "return; if (!mayAct"), Warn, "differs from what this version would write", "safeshell agents install pi"},
 		{"not executable", "cline", func(t *testing.T, _ *Env, path string) { os.Chmod(path, 0o644) }, Fail, "is not executable", "safeshell agents install cline"},
 		{"rules broken", "claude-code", func(t *testing.T, env *Env, _ string) {
 			before := env.Environ
 			env.Environ = func() []string { return append(before(), "TEST_JUDGE=broken") }
 		}, Fail, "refuses everything", "safeshell doctor"},
+		{"open without rules", "claude-code", func(t *testing.T, env *Env, _ string) {
+			before := env.Environ
+			env.Environ = func() []string { return append(before(), "TEST_JUDGE=blind") }
+		}, Fail, `lets "echo ok" run while no rules can be read`, ""},
 		{"rules allow", "claude-code", func(t *testing.T, env *Env, _ string) {
 			before := env.Environ
 			env.Environ = func() []string { return append(before(), "TEST_JUDGE=allow") }
@@ -274,6 +288,14 @@ func TestDoctorFinds(t *testing.T) {
 			if !found {
 				t.Errorf("no %s %q in %+v", c.level, c.want, got)
 			}
+			// What only a process tells is for Doctor alone.
+			live := strings.HasPrefix(c.name, "rules ") || c.name == "open without rules" || c.name == "old version"
+			sound, why := Guard(env, a, false)
+			if bad := c.level == Fail && !live; sound == bad {
+				t.Errorf("guarded: %v, %+v", sound, why)
+			} else if bad && why.Text == "" && !strings.Contains(c.want, "has no safeshell hook") {
+				t.Error("not guarded, and it does not say why")
+			}
 		})
 	}
 }
@@ -299,7 +321,7 @@ func TestDoctorElsewhere(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(env.Home, ".kiro/agents"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got := Doctor(env, mustFind(t, "kiro-cli")); !has(got, Fail, "make an agent there") {
+	if got := Doctor(env, mustFind(t, "kiro-cli")); !has(got, Warn, "make an agent there") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -22,6 +22,9 @@ type Env struct {
 	// them something else comes before; empty: Doctor does not look at PATH.
 	Shims    string
 	Shadowed func(dir, path string) map[string]string
+	// Rules says what is wrong with files of rules, each with a command that mends it.
+	Rules    []Finding
+	FailOpen bool          // commands run where rules cannot be read
 	Approval time.Duration // how long a person may take to answer; 0: 300 s
 }
 

@@ -14,6 +14,7 @@ import (
 type event struct {
 	src    []byte
 	root   *node
+	agent  string // the real sender
 	getenv func(string) string
 	getwd  func() (string, error)
 	err    error
@@ -22,15 +23,19 @@ type event struct {
 // A request is an event understood: either nothing of ours (skip) or a call to
 // be judged.
 type request struct {
-	skip  bool
-	call  Call
-	name  string  // the event's name, where a protocol has several
-	tool  string  // the tool's name as sent
-	args  *node   // the tool's input
-	cmds  []*node // the strings inside args that hold the command
-	paths []*node // the strings inside args that name a tool's files
-	ask   bool    // a question would reach a person
-	write bool    // a replaced command would be run
+	skip bool
+	call Call
+	name string // the event's name, where a protocol has several
+	tool string // the tool's name as sent
+	kind toolKind
+	// stranger: a tool that nobody knows, judged by the command in its input.
+	stranger bool
+	args     *node   // the tool's input
+	cmds     []*node // the strings inside args that hold the command
+	paths    []*node // the strings inside args that name a tool's files
+	ask      bool    // a question would reach a person
+	write    bool    // a replaced command would be run
+	note     bool    // a note would be shown
 }
 
 func (e *event) fail(format string, args ...any) {

@@ -73,15 +73,19 @@ func next(err error) error {
 	case syscall.EROFS:
 		path = filepath.Dir(path)
 	}
-	return fmt.Errorf("%w; see: ls -ld %s %s", err, shellQuote(filepath.Dir(path)), shellQuote(path))
+	see := shellQuote(filepath.Dir(path))
+	if _, err := os.Lstat(path); err == nil {
+		see += " " + shellQuote(path)
+	}
+	return fmt.Errorf("%w; see: ls -ld %s", err, see)
 }
 
 // errChanged says that somebody else wrote a file while we were at work.
 var errChanged = errors.New("another program changed the file meanwhile; run this again")
 
 // writeConfig replaces a file's content in one step: a crash leaves the old or
-// the new one, never half of it. Mode, owner and the target of a symbolic link
-// are kept; a new file gets mode. The content must still be old (nil: the file
+// the new one, never half of it. Mode, owner, access control list, extended
+// attributes and the target of a symbolic link are kept; a new file gets mode. The content must still be old (nil: the file
 // must still be missing), else errChanged.
 func writeConfig(path string, old, data []byte, mode fs.FileMode) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -123,6 +127,11 @@ func writeConfig(path string, old, data []byte, mode fs.FileMode) error {
 	if uid >= 0 && (uid != os.Geteuid() || gid != os.Getegid()) {
 		if err := tmp.Chown(uid, gid); err != nil && uid != os.Geteuid() {
 			return fmt.Errorf("%s belongs to user %d; run this as that user", path, uid)
+		}
+	}
+	if old != nil {
+		if err := copyAttributes(path, name); err != nil {
+			return fmt.Errorf("%s has access rules or attributes that cannot be kept: %w", path, err)
 		}
 	}
 	if err := tmp.Chmod(mode); err != nil {

@@ -23,13 +23,12 @@ func (geminiForm) read(e *event) request {
 		e.fail("%w: it has no tool_name", errNotAnEvent)
 		return r
 	}
-	shell := r.tool == "run_shell_command"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.str(e.root, "session_id")
-	e.take(&r, shell, e.str(e.root, "cwd"), "command", "dir_path", "directory")
-	r.write = shell
+	e.take(&r, e.str(e.root, "cwd"), "command", "dir_path", "directory")
+	r.write = r.rewritable()
 	return r
 }
 
@@ -45,6 +44,6 @@ func (geminiForm) rewrite(_ *event, r request, lines []string) (reply, bool) {
 	if !r.write {
 		return reply{}, false
 	}
-	return jsonReply(`{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":` +
+	return jsonReply(`{"systemMessage":` + quoteJSON(rewriteNote) + `,"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":` +
 		quoteJSON(lines[0]) + `}}}`), true
 }

@@ -22,12 +22,11 @@ func (gooseForm) read(e *event) request {
 		e.fail("%w: it has no tool_name", errNotAnEvent)
 		return r
 	}
-	shell := r.tool == "developer__shell" || r.tool == "shell"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.str(e.root, "session_id")
-	e.take(&r, shell, e.first(e.root, "working_dir", "cwd"), "command")
+	e.take(&r, e.first(e.root, "working_dir", "cwd"), "command")
 	return r
 }
 

@@ -22,8 +22,7 @@ func (grokForm) read(e *event) request {
 	if r.args = e.value(e.root, "toolInput"); r.args == nil {
 		r.args = e.value(e.root, "tool_input")
 	}
-	shell := r.tool == "run_terminal_command" || r.tool == "run_terminal_cmd" || r.tool == "Bash"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.first(e.root, "sessionId", "session_id")
@@ -31,7 +30,7 @@ func (grokForm) read(e *event) request {
 		e.fail("the tool's input was cut short before it came here; use a shorter one")
 		return r
 	}
-	e.take(&r, shell, e.first(e.root, "cwd", "workspaceRoot"), "command")
+	e.take(&r, e.first(e.root, "cwd", "workspaceRoot"), "command")
 	return r
 }
 

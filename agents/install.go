@@ -122,7 +122,7 @@ func (env Env) uninstall(a Agent, o InstallOptions) (Result, error) {
 		if p == nil {
 			if rec := env.loadRecord(a.Name, t.path); rec != nil { // taken out by hand
 				found, made[t.path] = true, rec.Dirs
-				env.dropRecord(a.Name, t.path)
+				env.forget(a.Name, t.path, rec)
 				res.Notes = append(res.Notes, "there is no safeshell hook any more in "+t.path)
 			}
 			continue
@@ -286,7 +286,7 @@ func (env Env) planRemoval(a Agent, path string, t target, o InstallOptions) (*p
 	if bytes.Equal(out, data) {
 		return nil, nil
 	}
-	p.new = nonNil(out)
+	p.new, p.spare = nonNil(out), true // nothing but ours is taken out
 	if restored {
 		p.change = Restored
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"safeshell/testdir"
 )
 
@@ -376,5 +378,52 @@ func TestUserEditsStay(t *testing.T) {
 	}
 	if got := read(t, path); got != "{\n   \"theme\": \"x\"\n}" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestKeepsAttributes: a file that may only be read keeps its mode and its
+// extended attributes, among them the access control list, in and out.
+func TestKeepsAttributes(t *testing.T) {
+	env, a := testEnv(t), mustFind(t, "claude-code")
+	path := configPath(t, env, a)
+	write(t, path, "{}\n")
+	// Read for the owner, the group and user 65533: version 2, five entries.
+	acl := "\x02\x00\x00\x00" + "\x01\x00\x04\x00\xff\xff\xff\xff" + "\x02\x00\x04\x00\xfd\xff\x00\x00" +
+		"\x04\x00\x04\x00\xff\xff\xff\xff" + "\x10\x00\x04\x00\xff\xff\xff\xff" + "\x20\x00\x00\x00\xff\xff\xff\xff"
+	want := map[string]string{}
+	for name, value := range map[string]string{"user.mine": "x", "system.posix_acl_access": acl} {
+		if err := unix.Setxattr(path, name, []byte(value), 0); err == nil {
+			want[name] = value
+		}
+	}
+	if len(want) == 0 {
+		if err := os.Chmod(path, 0o444); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, _ := os.Stat(path)
+	same := func(when string) {
+		t.Helper()
+		if fi, err := os.Stat(path); err != nil || fi.Mode() != before.Mode() {
+			t.Errorf("%s: mode %v, was %v (%v)", when, fi.Mode(), before.Mode(), err)
+		}
+		for name, value := range want {
+			got := make([]byte, 100)
+			n, err := unix.Getxattr(path, name, got)
+			if err != nil || string(got[:n]) != value {
+				t.Errorf("%s: %s is %q (%v)", when, name, got[:max(n, 0)], err)
+			}
+		}
+	}
+	if _, err := Install(env, a, InstallOptions{Binary: testBinary}); err != nil {
+		t.Fatal(err)
+	}
+	same("installed")
+	if _, err := Uninstall(env, a, InstallOptions{Binary: testBinary}); err != nil {
+		t.Fatal(err)
+	}
+	same("uninstalled")
+	if read(t, path) != "{}\n" {
+		t.Error("not as before")
 	}
 }

@@ -5,7 +5,7 @@ package agents
 type kimiForm struct{ claudeForm }
 
 func kimi() protocol {
-	return kimiForm{claudeForm{shell: func(t string) bool { return t == "Bash" || t == "Shell" }}}
+	return kimiForm{}
 }
 
 func (kimiForm) deny(_ *event, _ request, msg string) reply { return exit2(msg) }

@@ -25,11 +25,10 @@ func (kiroForm) read(e *event) request {
 		e.fail("%w: it has no tool_name", errNotAnEvent)
 		return r
 	}
-	shell := r.tool == "shell" || r.tool == "execute_bash" || r.tool == "execute_cmd"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.str(e.root, "session_id")
-	e.take(&r, shell, e.str(e.root, "cwd"), "command")
+	e.take(&r, e.str(e.root, "cwd"), "command")
 	return r
 }

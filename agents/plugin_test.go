@@ -90,7 +90,7 @@ func runPlugin(t *testing.T, agent, binary string, limit time.Duration, call str
 	t.Helper()
 	node := needs(t, "node")
 	a := mustFind(t, agent)
-	text, err := pluginText(a, binary, limit)
+	text, err := pluginText(a, binary, limit, "help")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestPluginsParse(t *testing.T) {
 		if a.Hook != Plugin {
 			continue
 		}
-		text, err := pluginText(a, testBinary, a.Timeout)
+		text, err := pluginText(a, testBinary, a.Timeout, "help")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestClineScript(t *testing.T) {
 					os.Remove(bin)
 				}
 				a := mustFind(t, agent)
-				text, err := pluginText(a, bin, a.Timeout)
+				text, err := pluginText(a, bin, a.Timeout, "safeshell is gone")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -278,8 +278,8 @@ func TestClineScript(t *testing.T) {
 				}
 				got := strings.TrimSpace(string(out))
 				if c.want == "cancel" {
-					if v["cancel"] != true || v["errorMessage"] == "" {
-						t.Errorf("%s, %s: %s", sh, name, got)
+					if h := hear(agent, reply{stdout: got}); h.kind != Deny || !strings.Contains(h.text, "the hook failed. safeshell is gone") || v["cancel"] == (agent == "cline") {
+						t.Errorf("%s, %s, %s: %s", sh, agent, name, got)
 					}
 				} else if got != c.want {
 					t.Errorf("%s, %s: %s", sh, name, got)
@@ -291,7 +291,7 @@ func TestClineScript(t *testing.T) {
 		}
 	}
 	if path, err := exec.LookPath("shellcheck"); err == nil {
-		text, _ := pluginText(mustFind(t, "cline"), testBinary, 0)
+		text, _ := pluginText(mustFind(t, "cline"), testBinary, 0, "safeshell is gone")
 		cmd := exec.Command(path, "-s", "sh", "-")
 		cmd.Stdin = strings.NewReader(text)
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -23,7 +23,7 @@ var (
 
 // pluginText returns the file that is installed for an agent that takes a
 // program instead of a configuration.
-func pluginText(a Agent, bin string, limit time.Duration) (string, error) {
+func pluginText(a Agent, bin string, limit time.Duration, help string) (string, error) {
 	var text, binary, args string
 	switch a.Name {
 	case "opencode", "kilo":
@@ -35,13 +35,18 @@ func pluginText(a Agent, bin string, limit time.Duration) (string, error) {
 	case "cline", "cline-vscode":
 		text = clineSH
 		binary, args = shellQuote(bin), strings.Join(hookArgs(a, limit), " ")
+		help = "[SafeShell] BLOCKED: the hook failed. " + help
 	default:
 		return "", fmt.Errorf("%s takes no hooks from a file (%s); what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)
 	}
 	if binary == "" {
-		binary, args = quoteJSON(bin), quoteList(hookArgs(a, limit))
+		binary, args, help = quoteJSON(bin), quoteList(hookArgs(a, limit)), quoteJSON(help)
 	}
-	return strings.NewReplacer("@NAME@", a.Name, "@BINARY@", binary, "@ARGS@", args,
+	path := quoteJSON("/dev/null/" + strings.ReplaceAll(help, "/", "\u2215")) // as clineNowhere has it
+	return strings.NewReplacer("@RUN@", shellQuote(`{"overrideInput":{"commands":[`+quoteJSON(clineSays(help))+`]}}`),
+		"@READ@", shellQuote(`{"overrideInput":{"files":[{"path":`+path+`}]}}`),
+		"@EDIT@", shellQuote(`{"overrideInput":{"path":`+path+`,"new_text":""}}`),
+		"@CANCEL@", shellQuote(strings.TrimSpace(clineCancel(help).stdout)), "@NAME@", a.Name, "@BINARY@", binary, "@ARGS@", args, "@TOOLS@", quoteList(a.Tools.Matched()), "@HELP@", help,
 		"@LIMIT@", strconv.FormatInt(limit.Milliseconds(), 10)).Replace(text), nil
 }
 

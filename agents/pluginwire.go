@@ -15,16 +15,15 @@ func (p pluginForm) read(e *event) request {
 		e.fail("%w: it has no tool", errNotAnEvent)
 		return r
 	}
-	shell := r.tool == "bash"
-	if !e.ours(&r, shell) {
+	if !e.ours(&r) {
 		return r
 	}
 	r.call.Session = e.str(e.root, "sessionID")
 	if ui := e.value(e.root, "ui"); ui != nil {
 		r.ask = ui.kind == 't'
 	}
-	e.take(&r, shell, e.str(e.root, "cwd"), "command", "workdir")
-	r.write = shell && p.rewrites
+	e.take(&r, e.str(e.root, "cwd"), "command", "workdir")
+	r.write = r.rewritable() && p.rewrites
 	return r
 }
 

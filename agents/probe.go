@@ -1,29 +1,37 @@
 package agents
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"safeshell/config"
 )
 
-// probeCommand is denied by the built-in rules for everyone. It is only ever
-// text inside an event; nothing runs it.
-const probeCommand = "rm -rf /"
+// probeCommand is denied by the built-in rules for everyone, harmlessCommand by
+// none. They are only ever text inside an event; nothing runs them.
+const (
+	probeCommand    = "rm -rf /"
+	harmlessCommand = "echo ok"
+)
 
 // probeTime bounds one run of a hook.
 const probeTime = 15 * time.Second
 
-// Probe hands each configured hook an event with a command that must be
-// denied, exactly as the agent would call it, and checks that the agent would
-// take the answer as a denial. It changes nothing.
+// Probe hands each configured hook events exactly as the agent would, and checks
+// what the agent would make of the answers: a command that must be denied, one
+// that must not, and one while there are no rules that can be read. It changes
+// nothing.
 func Probe(env Env, a Agent) []Finding {
 	var out []Finding
 	for _, h := range env.configured(a) {
 		if h.err == nil {
-			out = append(out, env.probe(a, h))
+			out = append(out, env.probe(a, h)...)
 		}
 	}
 	if len(out) == 0 {
@@ -32,43 +40,97 @@ func Probe(env Env, a Agent) []Finding {
 	return out
 }
 
-func (env Env) probe(a Agent, h hook) Finding {
-	dir := env.ProjectDir
-	if !filepath.IsAbs(dir) {
-		dir = env.Home
-	}
-	where := h.file
+func (env Env) probe(a Agent, h hook) []Finding {
+	where, install := h.file, "safeshell agents install "+a.Name
 	if h.event != "" {
 		where += " (" + h.event + ")"
 	}
-	r, err := env.runLimited(h.argv(a), dir, probeEvent(a, h.event, dir), probeTime)
-	if err != nil {
-		return Finding{Level: Fail, Text: fmt.Sprintf("the hook in %s cannot be run: %v", where, err), Fix: "safeshell agents install " + a.Name}
+	fail := func(fix, format string, args ...any) []Finding {
+		return []Finding{{Level: Fail, Text: "the hook in " + where + " " + fmt.Sprintf(format, args...), Fix: fix}}
 	}
-	got := hear(a.Name, r)
+	got, said, err := env.fire(a, h, probeCommand)
 	switch {
+	case err != nil:
+		return fail(env.mend(err, install), "cannot be run: %v", err)
 	case got.kind != Deny:
 		why := got.why
 		if why == "" {
 			why = "the answer does not deny"
 		}
-		if r.stderr != "" {
-			why += "; it said: " + clip(strings.TrimSpace(r.stderr), 200)
+		if said != "" {
+			why += "; it said: " + clip(strings.TrimSpace(said), 200)
 		}
-		return Finding{Level: Fail, Text: fmt.Sprintf("the hook in %s lets %q run: %s", where, probeCommand, why), Fix: "safeshell agents install " + a.Name}
-	case strings.Contains(got.text, "could not judge") || strings.Contains(got.text, "could not be run"):
-		return Finding{Level: Fail, Text: fmt.Sprintf("the hook in %s refuses everything: %s", where, clip(oneLine(got.text), 300)), Fix: "safeshell doctor"}
-	case !strings.Contains(got.text, "[SafeShell]"):
-		return Finding{Level: Warn, Text: fmt.Sprintf("the hook in %s denies, but not in safeshell's words: %s", where, clip(oneLine(got.text), 200)), Fix: "safeshell agents install " + a.Name}
+		return fail(install, "lets %q run: %s", probeCommand, why)
 	}
-	return Finding{Level: OK, Text: fmt.Sprintf("the hook in %s denies %q as it must", where, probeCommand)}
+	if !strings.Contains(got.text, "[SafeShell]") {
+		return []Finding{{Level: Warn, Text: fmt.Sprintf("the hook in %s denies, but not in safeshell's words: %s", where, clip(oneLine(got.text), 200)), Fix: install}}
+	}
+	allowed, _, err := env.fire(a, h, harmlessCommand)
+	if err != nil {
+		return fail(env.mend(err, install), "cannot be run: %v", err)
+	}
+	if allowed.kind == Deny || allowed.kind == Ask {
+		fix := "safeshell doctor"
+		for _, f := range env.Rules {
+			fix = f.Fix
+		}
+		return fail(fix, "refuses everything, even %q: %s", harmlessCommand, clip(oneLine(allowed.text), 300))
+	}
+	also := ""
+	if home, err := brokenHome(); err == nil && !env.FailOpen {
+		also = ", and stops all while no rules can be read"
+		defer os.RemoveAll(home)
+		blind, _, err := env.fire(a, h, harmlessCommand, "SAFESHELL_HOME="+home)
+		if err != nil || blind.kind != Deny {
+			return fail(install, "lets %q run while no rules can be read: %s", harmlessCommand, blind.why)
+		}
+	}
+	return []Finding{{Level: OK, Text: fmt.Sprintf("the hook in %s denies %q as it must, lets %q pass%s", where, probeCommand, harmlessCommand, also)}}
+}
+
+// fire runs a hook with the event that the agent would send for a command, and
+// returns what the agent makes of the answer and what stands on stderr.
+func (env Env) fire(a Agent, h hook, command string, environ ...string) (heard, string, error) {
+	dir := env.ProjectDir
+	if !filepath.IsAbs(dir) {
+		dir = env.Home
+	}
+	if env.Environ != nil {
+		before := env.Environ
+		env.Environ = func() []string { return append(before(), environ...) }
+	}
+	r, err := env.runLimited(h.argv(a), dir, probeEvent(a, h.event, dir, command), probeTime)
+	if err != nil {
+		return heard{}, "", err
+	}
+	return hear(a.Name, r), r.stderr, nil
+}
+
+// brokenHome makes a home of safeshell in which the rules cannot be read.
+func brokenHome() (string, error) {
+	home, err := os.MkdirTemp("", "safeshell-probe-")
+	if err != nil {
+		return "", err
+	}
+	return home, os.WriteFile(filepath.Join(home, "rules.yaml"), []byte("rules: [\n"), 0o600)
+}
+
+// mend is the command against an error of a file of safeshell's own; else the
+// one for an error of another kind.
+func (env Env) mend(err error, other string) string {
+	if errors.Is(err, fs.ErrPermission) {
+		if do := config.Mend(err); do != "" {
+			return do
+		}
+	}
+	return other
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// probeEvent is the event that the agent would send for probeCommand.
-func probeEvent(a Agent, event, dir string) string {
-	cmd, cwd := quoteJSON(probeCommand), quoteJSON(dir)
+// probeEvent is the event that the agent would send for a command.
+func probeEvent(a Agent, event, dir, command string) string {
+	cmd, cwd := quoteJSON(command), quoteJSON(dir)
 	const session = `"safeshell-doctor"`
 	claude := func(tool, more string) string {
 		return `{"session_id":` + session + `,"cwd":` + cwd + more + `,"hook_event_name":"PreToolUse","tool_name":"` + tool +

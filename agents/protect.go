@@ -16,6 +16,8 @@ func ProtectedPaths() []string {
 		"~/.factory/settings.json", ".factory/settings.json",
 		"~/.grok/trusted_folders.toml",
 		".crush.json", ".windsurf/hooks.json",
+		// Directories of which every file counts.
+		".claude/hooks", ".cline/hooks", ".github/hooks", ".kilo/plugin", ".opencode/plugin", ".opencode/plugins",
 	}
 	for _, a := range All() {
 		for _, f := range []string{a.UserFile, a.ProjectFile} {

@@ -4,7 +4,6 @@ package agents
 // documentation (measured with 0.24.4): the original command would run.
 func qwen() protocol {
 	return claudeForm{
-		shell:   func(t string) bool { return t == "run_shell_command" },
 		dirKeys: []string{"directory"},
 		asks:    true,
 	}

@@ -25,6 +25,7 @@ type record struct {
 	Binary  string         `json:"binary"`
 	Created bool           `json:"created"` // there was no file
 	After   string         `json:"after"`   // SHA-256 of the file as we left it
+	Before  string         `json:"before"`  // and of the copy of what was there
 	Steps   [][]recordEdit `json:"steps"`   // one after the other
 	Made    [][]string     `json:"made"`    // keys that we made to hold the hook
 	Dirs    []string       `json:"dirs"`    // directories that we made

@@ -16,6 +16,7 @@ type reply struct {
 type protocol interface {
 	read(e *event) request
 	pass(e *event, r request) reply
+	note(e *event, r request, msg string) reply // pass, with a note; only where r.note
 	deny(e *event, r request, msg string) reply
 	ask(e *event, r request, msg string) (reply, bool)
 	rewrite(e *event, r request, lines []string) (reply, bool)
@@ -29,6 +30,7 @@ type protocol interface {
 type base struct{}
 
 func (base) pass(*event, request) reply                      { return reply{} }
+func (base) note(*event, request, string) reply              { return reply{} }
 func (base) ask(*event, request, string) (reply, bool)       { return reply{}, false }
 func (base) rewrite(*event, request, []string) (reply, bool) { return reply{}, false }
 func (base) deny(_ *event, _ request, msg string) reply      { return exit2(msg) }
@@ -69,6 +71,11 @@ func instead(msg string, lines []string) string {
 	}
 	return reason(clip(msg, maxReason/2-100) + "\n\nRun this instead:\n" + cmd)
 }
+
+// rewriteNote names safeshell beside a command that it has changed, which the
+// agent's own rules may hold up.
+const rewriteNote = "safeshell runs this command with its shims first in PATH, so that what is redirected (rm goes to the trash) is. " +
+	"The change may need the agent's own approval; with the shims in the PATH of the agent (safeshell init) there is none."
 
 // shellQuote returns s as one word of a POSIX shell.
 func shellQuote(s string) string {

@@ -97,7 +97,7 @@ func (s *server) answer() reply {
 			clip(s.o.Agent, 60), strings.Join(Names(), ", ")))
 	}
 	s.proto = proto
-	s.event = &event{src: body, root: doc.root, getenv: s.o.Getenv, getwd: s.o.Getwd}
+	s.event = &event{src: body, root: doc.root, agent: real, getenv: s.o.Getenv, getwd: s.o.Getwd}
 	r := proto.read(s.event)
 	if s.event.err != nil {
 		return s.broken(s.event.err)
@@ -111,9 +111,12 @@ func (s *server) answer() reply {
 		}
 	}
 	r.call.Agent = real
+	if a, ok := Find(real); ok {
+		r.call.SamePath, r.call.PlainWords = a.SamePath, a.PlainWords
+	}
 	r.call.Deadline = waitFor(limit)
 	r.write = r.write && !r.call.PowerShell // the replacement is written for another shell
-	r.call.CanAsk, r.call.CanRewrite = r.ask, r.write
+	r.call.CanAsk, r.call.CanRewrite, r.call.CanNote = r.ask, r.write, r.note
 	out, err := s.judge(r.call, limit)
 	if err != nil {
 		return proto.fail(s.event, &r, failure(err.Error()))
@@ -124,6 +127,9 @@ func (s *server) answer() reply {
 func (s *server) outcome(r request, out Outcome) reply {
 	switch out.Kind {
 	case Pass:
+		if out.Note != "" && r.note {
+			return s.proto.note(s.event, r, reason(out.Note))
+		}
 		return s.proto.pass(s.event, r)
 	case Ask:
 		if r.ask {

@@ -146,9 +146,12 @@ func callText(c *Call) string {
 		fmt.Fprintf(&b, "line: %q\n", l)
 	}
 	for _, f := range c.Files {
-		what := "read"
-		if f.Write {
-			what = "write"
+		what := []string{Read: "read", Write: "write", Edit: "edit", Delete: "delete", Search: "search"}[f.Does]
+		if f.Pattern {
+			what += " pattern"
+		}
+		if f.Does == Search {
+			what += fmt.Sprintf(" %q in", f.Look)
 		}
 		fmt.Fprintf(&b, "%s: %s\n", what, f.Path)
 	}
@@ -306,11 +309,11 @@ func strictAnswer(agent string, r reply) error {
 		return errors.New("more than one document")
 	}
 	allowed := map[string][]string{
-		"claude-code": {"hookSpecificOutput"}, "copilot-claude": {"hookSpecificOutput"}, "vscode": {"hookSpecificOutput"},
-		"qwen": {"hookSpecificOutput"}, "droid": {"hookSpecificOutput"}, "codex": {"hookSpecificOutput"},
+		"claude-code": {"hookSpecificOutput", "systemMessage"}, "copilot-claude": {"hookSpecificOutput"}, "vscode": {"hookSpecificOutput"},
+		"qwen": {"hookSpecificOutput"}, "droid": {"hookSpecificOutput"}, "codex": {"hookSpecificOutput", "systemMessage"},
 		"copilot":  {"permissionDecision", "permissionDecisionReason", "modifiedArgs"},
 		"cursor":   {"permission", "user_message", "agent_message", "updated_input"},
-		"gemini":   {"decision", "reason", "hookSpecificOutput"},
+		"gemini":   {"decision", "reason", "hookSpecificOutput", "systemMessage"},
 		"opencode": {"command", "ask"}, "kilo": {"command", "ask"}, "pi": {"command", "ask"}, "amp": {"command", "ask"},
 		"cline": {"cancel", "errorMessage", "overrideInput"}, "cline-vscode": {"cancel", "errorMessage"},
 		"devin": {"decision", "reason", "hookSpecificOutput"}, "goose": {"decision", "reason"},
@@ -338,6 +341,9 @@ func strictAnswer(agent string, r reply) error {
 			return err
 		}
 		inner := []string{"hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput"}
+		if agent == "claude-code" {
+			inner = append(inner, "additionalContext")
+		}
 		event := `"PreToolUse"`
 		if agent == "gemini" {
 			inner, event = []string{"hookEventName", "tool_input"}, `"BeforeTool"`

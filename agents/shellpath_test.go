@@ -98,7 +98,7 @@ func TestFailClosedCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r, err := Env{}.runLimited([]string{"/bin/bash", "-c", failClosed(a, hookCommand(a, bin, 0))}, dir, "event", probeTime)
+		r, err := Env{}.runLimited([]string{"/bin/bash", "-c", failClosed(a, hookCommand(a, bin, 0), "help")}, dir, "event", probeTime)
 		if err != nil || r.code != want.code || r.stdout != want.stdout || !strings.Contains(r.stderr, want.stderr) ||
 			strings.Contains(want.stderr, "mine") && r.stderr != want.stderr {
 			t.Errorf("%q: %+v %v", script, r, err)

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sort"
@@ -55,9 +56,21 @@ func hookCommand(a Agent, bin string, limit time.Duration) string {
 
 // failClosed makes a shell turn a hook that is missing or crashes into exit 2
 // with a text, for agents that run a command after any other failure.
-func failClosed(a Agent, command string) string {
+func failClosed(a Agent, command, help string) string {
 	return command + ` || { [ $? -eq 2 ] || echo ` +
-		shellQuote("[SafeShell] BLOCKED: the hook failed. Tell the user to run: safeshell agents doctor "+a.Name) + ` >&2; exit 2; }`
+		shellQuote("[SafeShell] BLOCKED: the hook failed. "+help) + ` >&2; exit 2; }`
+}
+
+// helpless is what a hook says that cannot run safeshell: what to do must work
+// without it.
+func (env Env) helpless(a Agent, bin, file string) string {
+	home := filepath.Dir(filepath.Dir(bin))
+	if p, err := env.recordPath(a.Name, file); err == nil {
+		home = filepath.Dir(filepath.Dir(p))
+	}
+	return "Tell the user to look with: /bin/ls -lL " + shellQuote(bin) + ". Permission denied: /bin/chmod u+rwx " + shellQuote(home) +
+		". Gone: install safeshell again and run: safeshell init; or take its hook out of " + file +
+		" by hand. There: safeshell agents doctor " + a.Name
 }
 
 // limitFor is the time limit to configure.
@@ -66,6 +79,16 @@ func limitFor(a Agent, o InstallOptions) time.Duration {
 		return a.Timeout
 	}
 	return time.Duration(o.TimeoutSeconds) * time.Second
+}
+
+// errPlace says that there is no place for a hook of an agent.
+type errPlace struct{ error }
+
+// NoPlace reports that an error of Install or Uninstall means only that the
+// agent has no place for a hook.
+func NoPlace(err error) bool {
+	var e errPlace
+	return errors.As(err, &e)
 }
 
 // targets returns what Install has to bring about. Only kiro-cli and amazon-q
@@ -77,9 +100,9 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 	}
 	if file == "" {
 		if o.Project {
-			return nil, fmt.Errorf("%s takes no hooks from a project; install it for the user: safeshell agents install %s", a.Display, a.Name)
+			return nil, errPlace{fmt.Errorf("%s takes no hooks from a project; install it for the user: safeshell agents install %s", a.Display, a.Name)}
 		}
-		return nil, fmt.Errorf("%s takes no hooks from a file (%s); what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)
+		return nil, errPlace{fmt.Errorf("%s takes no hooks from a file (%s); what to do is in safeshell's docs/agents/%s.md", a.Display, a.Limits, a.Name)}
 	}
 	path, err := env.path(a, file)
 	if err != nil {
@@ -87,7 +110,8 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 	}
 	bin, limit := o.Binary, limitFor(a, o)
 	cmd := quoteJSON(hookCommand(a, bin, limit))
-	closed := quoteJSON(failClosed(a, hookCommand(a, bin, limit)))
+	help := env.helpless(a, bin, path)
+	closed := quoteJSON(failClosed(a, hookCommand(a, bin, limit), help))
 	args := quoteList(hookArgs(a, limit))
 	match := quoteJSON(a.Matcher)
 	secs := strconv.Itoa(int(limit / time.Second))
@@ -117,7 +141,7 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 		add(`{"type":"command","exec":`+quoteJSON(bin)+`,"args":`+args+`,"matcher":`+match+`,"timeoutSec":`+secs+`}`,
 			true, "hooks", "preToolUse")
 	case "vscode":
-		add(`{"type":"command","command":`+cmd+`,"timeout":`+secs+`}`, true, "hooks", "PreToolUse")
+		add(`{"type":"command","command":`+closed+`,"timeout":`+secs+`}`, true, "hooks", "PreToolUse")
 	case "cursor":
 		t.keys = [][2]string{{"version", "1"}}
 		add(`{"command":`+cmd+`,"timeout":`+secs+`,"failClosed":true}`, true, "hooks", "beforeShellExecution")
@@ -141,7 +165,7 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 		if o.Project {
 			at = at[1:] // hooks.v1.json has the events at its root
 		}
-		add(nested(match, `{"type":"command","command":`+cmd+`,"timeout":`+secs+`}`), true, at...)
+		add(nested(match, `{"type":"command","command":`+closed+`,"timeout":`+secs+`}`), true, at...)
 	case "goose":
 		add(nested(match, `{"type":"command","command":`+cmd+`,"timeout":`+secs+`,"on_failure":"block"}`),
 			true, "hooks", "PreToolUse")
@@ -161,8 +185,8 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 			return nil, err
 		}
 		sort.Strings(files)
-		for i, tool := range []string{"execute_bash", "fs_write", "fs_read"} {
-			add(`{"matcher":`+quoteJSON(tool)+`,"command":`+cmd+`,"timeout_ms":`+millis+`}`, i == 0, "hooks", "preToolUse")
+		for i, tool := range a.Tools.Matched() { // one name each: a list of names is not documented
+			add(`{"matcher":`+quoteJSON(tool)+`,"command":`+closed+`,"timeout_ms":`+millis+`}`, i == 0, "hooks", "preToolUse")
 		}
 		var out []target
 		for _, f := range files {
@@ -171,11 +195,11 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 			out = append(out, each)
 		}
 		if len(out) == 0 {
-			return nil, fmt.Errorf("%s keeps hooks in its agent files, and there is none at %s; make an agent there, make it the default, and run this again", a.Display, path)
+			return nil, errPlace{fmt.Errorf("%s keeps hooks in its agent files, and there is none at %s; make an agent there, make it the default, and run this again", a.Display, path)}
 		}
 		return out, nil
 	case "crush":
-		add(`{"name":"safeshell","matcher":`+match+`,"command":`+cmd+`,"timeout":`+secs+`}`, true, "hooks", "PreToolUse")
+		add(`{"name":"safeshell","matcher":`+match+`,"command":`+closed+`,"timeout":`+secs+`}`, true, "hooks", "PreToolUse")
 	case "droid":
 		at := []string{"PreToolUse"} // hooks.json is keyed by event, as documented
 		if data, found, _ := readConfig(path); found {
@@ -184,15 +208,15 @@ func targets(env Env, a Agent, o InstallOptions) ([]target, error) {
 				at = []string{"hooks", "PreToolUse"}
 			}
 		}
-		add(nested(match, `{"type":"command","command":`+cmd+`,"timeout":`+secs+`}`), true, at...)
+		add(nested(match, `{"type":"command","command":`+closed+`,"timeout":`+secs+`}`), true, at...)
 	case "grok":
 		add(nested("", `{"type":"command","command":`+cmd+`,"timeout":`+secs+`}`), true, "hooks", "PreToolUse")
 	case "kimi":
 		t.kind = tomlTarget
 		t.text = "[[hooks]]\nevent = \"PreToolUse\"\nmatcher = " + quoteTOML(a.Matcher) +
-			"\ncommand = " + quoteTOML(hookCommand(a, bin, limit)) + "\ntimeout = " + secs + "\n"
+			"\ncommand = " + quoteTOML(failClosed(a, hookCommand(a, bin, limit), help)) + "\ntimeout = " + secs + "\n"
 	default:
-		text, err := pluginText(a, bin, limit)
+		text, err := pluginText(a, bin, limit, help)
 		if err != nil {
 			return nil, err
 		}

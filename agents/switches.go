@@ -2,6 +2,7 @@ package agents
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -24,16 +25,22 @@ func (d *doctor) switches(hooks []hook) {
 	case "claude-code":
 		user, _ := env.path(d.a, d.a.UserFile)
 		managed := env.system("etc/claude-code/managed-settings.json")
-		for _, f := range []string{user, project(".claude/settings.json"), project(".claude/settings.local.json"), managed} {
+		parts, _ := filepath.Glob(env.system("etc/claude-code/managed-settings.d/*.json")) // the pattern is sound
+		for _, f := range append(parts, user, project(".claude/settings.json"), project(".claude/settings.local.json"), managed) {
 			d.isTrue(f, "disableAllHooks")
 		}
-		d.isTrue(managed, "allowManagedHooksOnly")
+		for _, f := range append(parts, managed) {
+			d.isTrue(f, "allowManagedHooksOnly")
+		}
 		if v := env.getenv("CLAUDE_CODE_SIMPLE"); v != "" && v != "0" {
 			d.add(Fail, "unset CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SIMPLE is set: Claude Code runs no hooks")
 		}
 	case "codex":
 		if path, err := env.codexConfig(d.a); err == nil {
 			d.codexSwitch(path, []string{"features", "hooks"}, "false")
+		}
+		if p := project(".codex/config.toml"); p != home(".codex/config.toml") {
+			d.codexSwitch(p, []string{"features", "hooks"}, "false")
 		}
 		d.codexSwitch(env.system("etc/codex/requirements.toml"), []string{"allow_managed_hooks_only"}, "true")
 	case "copilot":
@@ -50,19 +57,33 @@ func (d *doctor) switches(hooks []hook) {
 			d.add(Warn, "", "Copilot runs a project's hooks in -p only in trusted folders: add this one to \"trusted_folders\" in %s", home(".copilot/config.json"))
 		}
 	case "gemini", "qwen":
+		var files []string
 		for _, f := range []string{d.a.UserFile, d.a.ProjectFile} {
-			path, err := env.path(d.a, f)
-			if err != nil {
-				continue
+			if path, err := env.path(d.a, f); err == nil && !slices.Contains(files, path) {
+				files = append(files, path)
 			}
+		}
+		system := env.system("etc/" + map[string]string{"gemini": "gemini-cli", "qwen": "qwen-code"}[d.a.Name] + "/settings.json")
+		if v := env.getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH"); d.a.Name == "gemini" && v != "" {
+			system = v
+		}
+		for _, path := range append(files, system) {
 			d.isTrue(path, "disableAllHooks")
 			d.isFalse(path, "hooksConfig", "enabled")
 			d.isFalse(path, "hooks", "enabled") // the key's older place
 			d.namesUs(path, hooks)
 		}
-		if d.a.Name == "gemini" && inProject && env.getenv("GEMINI_CLI_TRUST_WORKSPACE") != "true" && !d.trusts(home(".gemini/trustedFolders.json")) {
-			d.add(Fail, "", "Gemini CLI runs a project's hooks only in trusted folders, and %s does not list this one", home(".gemini/trustedFolders.json"))
+		trusted, _ := env.path(d.a, "~/.gemini/trustedFolders.json")
+		if d.a.Name == "gemini" && inProject && env.getenv("GEMINI_CLI_TRUST_WORKSPACE") != "true" && !d.trusts(trusted) {
+			d.add(Fail, "", "Gemini CLI runs a project's hooks only in trusted folders, and %s does not list this one", trusted)
 		}
+	case "opencode":
+		if v := env.getenv("OPENCODE_PURE"); v != "" && v != "0" && v != "false" {
+			d.add(Fail, "unset OPENCODE_PURE", "OPENCODE_PURE is set: opencode loads no plugins")
+		}
+	case "vscode":
+		d.isFalse(home(".config/Code/User/settings.json"), "chat.useHooks")
+		d.isFalse(project(".vscode/settings.json"), "chat.useHooks")
 	case "droid":
 		d.isTrue(home(".factory/settings.json"), "hooksDisabled")
 		d.isTrue(project(".factory/settings.json"), "hooksDisabled")

@@ -17,11 +17,13 @@ func (windsurfForm) read(e *event) request {
 		if r.args.is('{') {
 			cwd = e.str(r.args, "cwd")
 		}
-		r.tool = r.name
-		e.take(&r, true, cwd, "command_line")
+		r.tool, r.kind = r.name, runsTool
+		e.take(&r, cwd, "command_line")
 	case "pre_read_code", "pre_write_code":
 		r.tool = r.name
-		e.take(&r, false, "", "")
+		if e.ours(&r) {
+			e.take(&r, "", "")
+		}
 	default:
 		r.skip = true
 	}

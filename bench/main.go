@@ -32,7 +32,7 @@ func main() {
 	flag.IntVar(&o.entries, "entries", 5000, "entries in the trash (100000 for the full size)")
 	flag.IntVar(&o.tree, "tree", 10000, "files of the removed tree (100000 for the full size)")
 	flag.IntVar(&o.waiting, "waiting", 500, "requests that wait beside the measured one")
-	flag.StringVar(&o.only, "only", "", "one part: commands, rm, trash, approval or permit")
+	flag.StringVar(&o.only, "only", "", "one part: commands, rm, trash, approval, permit or budget")
 	out := flag.String("json", "", "write the figures to this file")
 	compare := flag.Bool("compare", false, "hold two results side by side")
 	flag.Parse()
@@ -71,7 +71,7 @@ func run(o options, jsonFile string) error {
 	for _, part := range []struct {
 		name string
 		run  func(*scene, options) ([]figure, error)
-	}{{"commands", commands}, {"rm", removals}, {"trash", trashSizes}, {"approval", approvals}, {"permit", permits}} {
+	}{{"commands", commands}, {"rm", removals}, {"trash", trashSizes}, {"approval", approvals}, {"permit", permits}, {"budget", budgets}} {
 		if o.only != "" && o.only != part.name {
 			continue
 		}

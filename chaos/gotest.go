@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -36,17 +37,7 @@ var trashFaultsRow = row{
 	name: "trash", sweep: true,
 	what: "put, restore and purge killed at, and failed with each error in, each system call",
 	run: func(r *run) error {
-		out, err := exec.Command("go", "test", "./trash", "-list", "^TestFaults$").CombinedOutput()
-		if err != nil || !bytes.Contains(out, []byte("TestFaults")) {
-			r.note("not in this tree")
-			return nil
-		}
-		which := []string{"^TestFaults$", "-trash.full"}
-		if r.short { // a test of this row
-			which = []string{"^TestFaults$/^put_a_file$"}
-		}
-		args := append([]string{"./trash", "-run"}, which...)
-		return r.goTest(`(?m)^faults: (.*?) +\d+ calls, +(\d+) points tried`, "_test.go", nil, append(args, fmt.Sprint("-trash.seed=", r.seed))...)
+		return r.sweepTest("^TestFaults$")
 	},
 }
 
@@ -58,8 +49,7 @@ var trashMountsRow = row{
 			r.note("not tried: needs root to mount")
 			return nil
 		}
-		return r.goTest(`(?m)^faults: (.*?) +\d+ calls, +(\d+) points tried`, "_test.go", nil,
-			"./trash", "-run", "^TestFaultsMounted$", "-trash.full", fmt.Sprint("-trash.seed=", r.seed))
+		return r.sweepTest("^TestFaultsMounted$")
 	},
 }
 
@@ -67,9 +57,24 @@ var trashLoadRow = row{
 	name: "trash-load",
 	what: "one name put by many at once; a huge tree put, restored and purged",
 	run: func(r *run) error {
+		size := "-trash.full"
+		if r.short {
+			size = "-trash.full=false"
+		}
 		return r.goTest(`(?m)^load: (.*?): (\d+) tried`, "_test.go", nil,
-			"./trash", "-run", "^(TestParallelPutsOfOneName|TestHugeTree)$", "-trash.full")
+			"./trash", "-run", "^(TestParallelPutsOfOneName|TestHugeTree)$", size)
 	},
+}
+
+// sweepTest runs a test that hits each system call of some operations with each
+// fault: every point, or as many as fit into the time.
+func (r *run) sweepTest(name string) error {
+	how := "-trash.full"
+	if r.each > 0 {
+		how = "-trash.for=" + r.each.String()
+	}
+	return r.goTest(`(?m)^faults: (.*?) +\d+ calls, +(\d+) points tried`, "_test.go", nil,
+		"./trash", "-run", name, how, fmt.Sprint("-trash.seed=", r.seed))
 }
 
 // goTest runs tests of this module. counts finds a name and a number in their
@@ -81,15 +86,32 @@ func (r *run) goTest(counts, bad string, env []string, args ...string) error {
 	// Interrupted, the program that it runs ends too.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	out, err := c.CombinedOutput()
+	pipe, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	c.Stderr = c.Stdout
+	if err := c.Start(); err != nil {
+		return err
+	}
+	var out []byte
+	found := regexp.MustCompile(counts)
+	for lines := bufio.NewReader(pipe); ; {
+		l, readErr := lines.ReadBytes('\n')
+		out = append(out, l...)
+		if m := found.FindSubmatch(l); m != nil {
+			n, _ := strconv.Atoi(string(m[2]))
+			r.try(n)
+			r.count(string(m[1]), n)
+		}
+		if readErr != nil {
+			break
+		}
+	}
+	err = c.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return err
-	}
-	for _, m := range regexp.MustCompile(counts).FindAllSubmatch(out, -1) {
-		n, _ := strconv.Atoi(string(m[2]))
-		r.try(n)
-		r.count(string(m[1]), n)
 	}
 	if r.ctx.Err() != nil {
 		return nil

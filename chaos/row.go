@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ type row struct {
 // long says of a sweep that it takes long.
 func (r row) long() string {
 	if r.sweep {
-		return " (a sweep of all points: many minutes)"
+		return " (a sweep of all points: many minutes, but with -each or -short)"
 	}
 	return ""
 }
@@ -44,7 +45,8 @@ type run struct {
 	work     string // a scratch directory of its own
 	seed     uint64
 	duration time.Duration
-	short    bool // a test beside others: fewer actors
+	each     time.Duration // how long a sweep may take; 0: it tries every point
+	short    bool          // fewer actors, beside other tests
 	// noCommandLine: nobody answers with approve and deny, only monitors do.
 	noCommandLine bool
 
@@ -59,6 +61,26 @@ type run struct {
 
 // shownViolations are told in words; the others only counted.
 const shownViolations = 12
+
+// progress says every half minute how far the row is, until it is stopped.
+func (r *run) progress(start time.Time) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(30 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				r.mu.Lock()
+				fmt.Fprintf(os.Stderr, "%s: %s: %d tried, %d violations so far\n", r.row.name, time.Since(start).Round(time.Second), r.tries, r.violations)
+				r.mu.Unlock()
+			}
+		}
+	}()
+	return func() { close(done) }
+}
 
 // violate notes a broken promise.
 func (r *run) violate(format string, args ...any) {

@@ -34,7 +34,7 @@ func (w *trashWorld) after(res faulttest.Result) (bad []string, err error) {
 		return bad, err
 	}
 	w.tree.Whole(w.items(), faulttest.Result{Killed: true}, say)
-	faulttest.Litter(w.trash, []string{".safeshell.lock", "directorysizes"}, say)
+	faulttest.Litter(w.trash, []string{".safeshell.lock", ".safeshell.evicted", "directorysizes"}, say)
 	faulttest.LeftBeside(w.work, say)
 	if w.tree.Destroys() {
 		return bad, w.thenEmpty(say)
@@ -206,7 +206,7 @@ func (w *trashWorld) thenEmpty(say func(string, ...any)) error {
 	if items := w.items(); len(items) > 0 {
 		say("a second purge left %d items", len(items))
 	}
-	faulttest.Litter(w.trash, []string{".safeshell.lock", "directorysizes"}, say)
+	faulttest.Litter(w.trash, []string{".safeshell.lock", ".safeshell.evicted", "directorysizes"}, say)
 	if err := os.RemoveAll(w.work); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -139,13 +140,14 @@ func (r *run) trashCase(c trashCase, rnd *rand.Rand) error {
 	}
 	r.count("calls", len(calls))
 	tried, wrong := 0, 0
+	start, share := time.Now(), 2*r.each/time.Duration(len(trashCases())) // two at a time
 	if !r.short {
 		defer func() { // it takes long
 			fmt.Fprintf(os.Stderr, "%s: %s: %d calls, %d points tried, %d violations\n", r.row.name, c.name, len(calls), tried, wrong)
 		}()
 	}
 	for _, p := range w.points(calls, rnd) {
-		if r.ctx.Err() != nil {
+		if r.ctx.Err() != nil || share > 0 && time.Since(start) > share {
 			break
 		}
 		if err := w.reset(); err != nil {

@@ -6,11 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"safeshell/agents"
-	"safeshell/gate"
+	"safeshell/config"
 	"safeshell/shims"
 )
 
@@ -26,7 +27,7 @@ func (a *app) agentsEnv() agents.Env {
 	env := agents.Env{
 		Getenv: a.getenv, Environ: func() []string { return a.p.Environ }, Home: a.paths.User,
 		Shims: a.paths.Shims, Shadowed: shims.Shadowed,
-		Binary: a.hookBinary(), Approval: a.g.Config().Approval.Timeout,
+		Binary: a.hookBinary(), Approval: a.g.Config().Approval.Timeout, FailOpen: a.g.Config().FailOpen(),
 		LookPath: func(name string) (string, error) {
 			for _, d := range filepath.SplitList(a.getenv("PATH")) {
 				if d == a.paths.Shims || !filepath.IsAbs(d) {
@@ -41,6 +42,16 @@ func (a *app) agentsEnv() agents.Env {
 	}
 	if dir, err := os.Getwd(); err == nil {
 		env.ProjectDir = projectDir(dir)
+	}
+	_, problems := a.g.Rules()
+	for _, p := range problems {
+		f := agents.Finding{Level: agents.Warn, Fix: config.Edit(p.File)}
+		p.Fix = "" // it has a line of its own
+		f.Text = p.String()
+		if p.Fatal {
+			f.Level = agents.Fail
+		}
+		env.Rules = append(env.Rules, f)
 	}
 	return env
 }
@@ -93,7 +104,20 @@ func named(env agents.Env, names []string) ([]agents.Agent, error) {
 }
 
 type agentsListCmd struct {
+	JSON    bool `help:"Print one JSON object a line." name:"json"`
 	Project bool `help:"Look at the project's configuration instead of the user's."`
+}
+
+// listedAgent is what --json prints of an agent.
+type listedAgent struct {
+	Agent   string   `json:"agent"`
+	Here    bool     `json:"here"`
+	Guarded string   `json:"guarded"`
+	Rewrite string   `json:"rewrite"`
+	Ask     string   `json:"ask"`
+	Why     string   `json:"why,omitempty"` // not guarded
+	Fix     string   `json:"fix,omitempty"`
+	Files   []string `json:"files"`
 }
 
 func (c *agentsListCmd) Run(a *app) error {
@@ -101,26 +125,48 @@ func (c *agentsListCmd) Run(a *app) error {
 		return err
 	}
 	env := a.agentsEnv()
-	if err := a.printf("%-14s %-6s %-9s %-8s %-8s %s\n", "AGENT", "HERE", "GUARDED", "REWRITE", "ASK", "FILE"); err != nil {
-		return err
+	if !c.JSON {
+		if err := a.printf("%-14s %-6s %-9s %-8s %-8s %s\n", "AGENT", "HERE", "GUARDED", "REWRITE", "ASK", "FILE"); err != nil {
+			return err
+		}
 	}
 	for _, ag := range agents.All() {
 		st := agents.Status(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TimeoutSeconds: hookTimeout(0, env.Approval)})
+		sound, why := agents.Guard(env, ag, c.Project)
 		guarded := "no"
 		switch {
 		case ag.Hook == agents.NoHook:
 			guarded = "-" // the shims alone; its guide says how
 		case ag.Hook == agents.Manual:
 			guarded = "by hand"
-		case st.Err != nil:
-			guarded = "unknown"
-		case st.Installed && st.Current:
+		case sound && st.Current:
 			guarded = "yes"
-		case st.Installed:
+		case sound:
 			guarded = "outdated"
+		case st.Err != nil && st.Detected && why.Text == "":
+			why.Text = st.Err.Error()
+		}
+		if guarded != "no" {
+			why = agents.Finding{}
+		}
+		if c.JSON {
+			if err := a.printJSON(listedAgent{ag.Name, st.Detected, guarded, fmt.Sprint(ag.Rewrite), fmt.Sprint(ag.Ask), why.Text, why.Fix, append([]string{}, st.Files...)}); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := a.printf("%-14s %-6s %-9s %-8s %-8s %s\n", ag.Name, yesNo(st.Detected), guarded, ag.Rewrite, ag.Ask, visible(strings.Join(st.Files, ", "))); err != nil {
 			return err
+		}
+		if why.Text != "" {
+			if err := a.printf("               no: %s\n", visible(why.Text)); err != nil {
+				return err
+			}
+		}
+		if why.Fix != "" {
+			if err := a.printf("               -> %s\n", visible(why.Fix)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -158,8 +204,8 @@ func (c *agentsInstallCmd) Run(a *app) error {
 	err := a.eachAgent(c.Agents, func(env agents.Env, ag agents.Agent) (agents.Result, error) {
 		return agents.Install(env, ag, agents.InstallOptions{Project: c.Project, Binary: env.Binary, TrustCodex: c.TrustCodex, TimeoutSeconds: hookTimeout(c.Timeout, env.Approval)})
 	})
-	if err == nil && !a.g.ShimsReached(gate.Hook) {
-		a.note("note: without shims, an rm inside another program's text (bash -c, parallel) is asked about, not sent to the trash; set them up with: safeshell init")
+	if err == nil && !slices.Contains(filepath.SplitList(a.getenv("PATH")), a.paths.Shims) {
+		a.note("note: the shims are not in PATH here: a command that is redirected (rm) gets them put in front of it, which an allow rule of the agent's own may not cover; to have them in PATH: safeshell init")
 	}
 	return err
 }
@@ -203,7 +249,11 @@ func (a *app) eachAgent(names []string, do func(agents.Env, agents.Agent) (agent
 	failed := false
 	for _, ag := range list {
 		res, err := do(env, ag)
-		if err != nil {
+		switch {
+		case err != nil && len(names) == 0 && (agents.NoPlace(err) || errors.Is(err, agents.ErrNotInstalled)):
+			a.note("note: %s: %v", ag.Name, err) // nobody has asked for this one
+			continue
+		case err != nil:
 			failed = true
 			a.note("safeshell: %s: %v", ag.Name, err)
 			continue
@@ -227,6 +277,8 @@ func (a *app) eachAgent(names []string, do func(agents.Env, agents.Agent) (agent
 }
 
 type agentsDoctorCmd struct {
+	colored
+	JSON   bool     `help:"Print one JSON object a line, one for each agent." name:"json"`
 	Agents []string `arg:"" optional:"" name:"agent" complete:"agents" help:"Which (default: all that are on this machine)."`
 }
 
@@ -239,20 +291,28 @@ func (c *agentsDoctorCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	failed := false
+	failed, colours := false, c.palette(a)
 	for _, ag := range list {
-		if err := a.printf("%s\n", ag.Display); err != nil {
-			return err
-		}
 		var fs []finding
 		for _, f := range agents.Doctor(env, ag) {
+			if f.NoPlace && len(c.Agents) > 0 {
+				f.Level = agents.Fail // it was asked for
+			}
 			fs = append(fs, finding{string(f.Level), f.Text, f.Fix})
 		}
-		bad, err := a.printFindings(fs)
-		if err != nil {
+		r := reportOn(fs)
+		failed = failed || !r.OK
+		if c.JSON {
+			err = a.printJSON(struct {
+				Agent string `json:"agent"`
+				report
+			}{ag.Name, r})
+		} else if err = a.printf("%s\n", ag.Display); err == nil {
+			err = a.printFindings(colours, r)
+		}
+		if code := exitError(0); err != nil && !errors.As(err, &code) {
 			return err
 		}
-		failed = failed || bad
 	}
 	return codeIf(failed)
 }

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"safeshell/gate"
 	"safeshell/script"
+	"safeshell/shims"
 	"safeshell/spool"
 )
 
@@ -25,10 +28,14 @@ func (c *pendingCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	short := shortIDs(list)
 	if c.JSON {
-		for _, p := range list {
+		for i, p := range list {
 			p.Nonce = "" // an answer needs it, and nobody who reads this does
-			if err := a.printJSON(p); err != nil {
+			if err := a.printJSON(struct {
+				Short string `json:"short"`
+				spool.Pending
+			}{short[i], p}); err != nil {
 				return err
 			}
 		}
@@ -38,7 +45,7 @@ func (c *pendingCmd) Run(a *app) error {
 		a.note("nothing waits for an answer")
 		return nil
 	}
-	for _, p := range list {
+	for i, p := range list {
 		state := "waits"
 		if p.Late {
 			state = "gave up waiting; an answer serves its next try"
@@ -49,22 +56,38 @@ func (c *pendingCmd) Run(a *app) error {
 		if who == "" {
 			who = p.Context
 		}
-		if err := a.printf("%s  %s\n  command:   %s\n  directory: %s\n  asked by:  %s (%s)\n  rule:      %s\n  why:       %s\n", p.ID, state,
-			visible(requestText(p.Request)), visible(p.Dir), visible(who), p.Layer, visible(p.Rule), visible(p.Reason)); err != nil {
+		if err := a.printf("%s  %s\n%s", short[i], state, pendingText(p, who)); err != nil {
 			return err
-		}
-		if out := p.LookOut(nil); len(out) > 0 {
-			if err := a.printf("  look out:  %s\n", strings.Join(out, "; ")); err != nil {
-				return err
-			}
-		}
-		if p.Suggest != "" {
-			if err := a.printf("  instead:   %s\n", visible(p.Suggest)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// pendingText says what a request asks about: every rule, with its part.
+func pendingText(p spool.Pending, who string) string {
+	var b strings.Builder
+	add := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-10s %s\n", label, visible(text))
+		}
+	}
+	add("command:", requestText(p.Request))
+	add("directory:", p.Dir)
+	add("asked by:", who+" ("+p.Layer+")")
+	parts := p.Shown()
+	for i, q := range parts {
+		if len(parts) > 1 {
+			add(fmt.Sprintf("part %d:", i+1), cmp.Or(q.What(), "the command as a whole"))
+		}
+		add("rule:", q.Rule)
+		add("why:", q.Reason)
+		for l := range strings.Lines(q.Loss) {
+			add("loses:", strings.TrimSpace(l))
+		}
+		add("instead:", q.Suggest)
+	}
+	add("look out:", strings.Join(p.LookOut(nil), "; "))
+	return b.String()
 }
 
 func requestText(r spool.Request) string {
@@ -75,7 +98,7 @@ func requestText(r spool.Request) string {
 }
 
 type approveCmd struct {
-	ID      string `arg:"" complete:"pending" help:"The request (safeshell pending); its first characters suffice."`
+	ID      string `arg:"" optional:"" complete:"pending" help:"The request (safeshell pending); not needed where only one waits."`
 	Session bool   `help:"Also for the rest of the session."`
 	Always  bool   `help:"Also for ever, for exactly this command in this directory."`
 	Reason  string `help:"A word for the journal."`
@@ -91,31 +114,41 @@ func (c *approveCmd) Run(a *app) error {
 	case c.Always:
 		choice = spool.Always
 	}
-	return a.answer(c.ID, choice, c.Reason)
+	return a.answer("approve", c.ID, choice, c.Reason)
 }
 
 type denyCmd struct {
-	ID     string `arg:"" complete:"pending" help:"The request (safeshell pending); its first characters suffice."`
+	ID     string `arg:"" optional:"" complete:"pending" help:"The request (safeshell pending); not needed where only one waits."`
 	Reason string `help:"Why, for the agent: it is told not to retry and what you say here."`
 }
 
-func (c *denyCmd) Run(a *app) error { return a.answer(c.ID, spool.Refuse, c.Reason) }
+func (c *denyCmd) Run(a *app) error { return a.answer("deny", c.ID, spool.Refuse, c.Reason) }
 
-func (a *app) answer(id string, choice spool.Choice, reason string) error {
+func (a *app) answer(verb, id string, choice spool.Choice, reason string) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(a.paths.Spool); id == "" && errors.Is(err, os.ErrNotExist) {
+		return errNothingWaits
+	}
 	s, err := a.spool()
 	if err != nil {
 		return err
 	}
-	if err := a.mustBeHuman("answering a request"); err != nil {
-		return err
-	}
-	r, err := findPending(s, id)
+	list, err := s.Pending()
 	if err != nil {
 		return err
 	}
-	if why := a.g.SharesAncestry(r.PID, r.StartTicks, r.BootID); why != "" && !r.Late {
+	r, unclear := a.choose(list, verb, id)
+	if unclear != nil && id == "" { // what waits is no secret
+		return unclear
+	}
+	if why := a.g.MayNotAnswer(r); why != "" {
 		fmt.Fprint(a.err, gate.Blocked(fmt.Sprintf("the asking side cannot answer itself: %s. Answer in `safeshell watch` or in a terminal of your own.", why), "self-protection-answer"))
 		return exitError(126)
+	}
+	if unclear != nil {
+		return unclear
 	}
 	dec, err := s.Answer(r.ID, choice, reason, "cli")
 	switch {
@@ -126,10 +159,14 @@ func (a *app) answer(id string, choice spool.Choice, reason string) error {
 	case err != nil:
 		return err
 	}
+	var notes []string
+	if r.Late {
+		notes = []string{spool.LateNote}
+	}
 	g := a.g.Journal(spool.Entry{
 		Time: time.Now(), Kind: spool.KindAnswer, ID: r.ID, Action: answered(choice), Choice: choice, Rule: r.Rule,
 		Command: requestText(r.Request), Dir: r.Dir, Layer: r.Layer, Context: r.Context, Agent: r.Agent,
-		Session: r.Session, PID: os.Getpid(), By: "cli", Reason: reason,
+		Session: r.Session, PID: os.Getpid(), By: "cli", Reason: reason, Notes: notes,
 	})
 	if g != nil {
 		a.note("safeshell: the answer stands, but the journal could not be written: %v", g)
@@ -141,28 +178,71 @@ func (a *app) answer(id string, choice spool.Choice, reason string) error {
 	return a.printf("%s: %s\n", word, visible(requestText(r.Request)))
 }
 
-// findPending returns the one waiting request whose id starts with prefix.
-func findPending(s *spool.Spool, prefix string) (spool.Pending, error) {
-	list, err := s.Pending()
-	if err != nil {
-		return spool.Pending{}, err
-	}
-	var found []spool.Pending
+// errNothingWaits: there is no request that could have been meant.
+var errNothingWaits = usageError{errors.New("nothing waits for an answer")}
+
+// choose returns the request that id means: its first or last characters, as few
+// as tell it from the others; without an id the only one that waits.
+func (a *app) choose(list []spool.Pending, verb, id string) (spool.Pending, error) {
+	var found, live []spool.Pending
 	for _, p := range list {
-		if p.ID == prefix {
+		if p.ID == id {
 			return p, nil
 		}
-		if prefix != "" && strings.HasPrefix(p.ID, prefix) {
+		if strings.HasPrefix(p.ID, id) || strings.HasSuffix(p.ID, id) {
 			found = append(found, p)
+			if !p.Late {
+				live = append(live, p)
+			}
 		}
 	}
-	switch len(found) {
-	case 0:
-		return spool.Pending{}, fmt.Errorf("no request %q waits for an answer; see `safeshell pending`", prefix)
-	case 1:
-		return found[0], nil
+	if id == "" && len(live) == 1 {
+		return live[0], nil
 	}
-	return spool.Pending{}, fmt.Errorf("%d requests start with %q; give more characters (safeshell pending)", len(found), prefix)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0 && id == "":
+		return spool.Pending{}, errNothingWaits
+	case len(found) == 0:
+		return spool.Pending{}, fmt.Errorf("no request %q waits for an answer; see `safeshell pending`", id)
+	case id == "":
+		a.note("safeshell: %d requests wait for an answer; say which:", len(found))
+	default:
+		a.note("safeshell: %d requests begin or end with %q; say which:", len(found), id)
+	}
+	short := shortIDs(list)
+	for i, p := range list {
+		if slices.ContainsFunc(found, func(f spool.Pending) bool { return f.ID == p.ID }) {
+			a.note("  safeshell %s %s   # %s", verb, short[i], requestText(p.Request))
+		}
+	}
+	return spool.Pending{}, exitError(shims.CodeUsage)
+}
+
+// shortIDs are the ends of the requests' ids, which are random (they begin with
+// the time), as long as it takes to tell each from the others.
+func shortIDs(list []spool.Pending) []string {
+	n := spool.ShortID
+	same := func() bool {
+		seen := map[string]bool{}
+		for _, p := range list {
+			end := p.ID[max(len(p.ID)-n, 0):]
+			if seen[end] {
+				return true
+			}
+			seen[end] = true
+		}
+		return false
+	}
+	for n < 26 && same() {
+		n++
+	}
+	out := make([]string, len(list))
+	for i, p := range list {
+		out[i] = p.ID[max(len(p.ID)-n, 0):]
+	}
+	return out
 }
 
 func (a *app) spool() (*spool.Spool, error) {

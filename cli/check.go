@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"safeshell/budget"
 	"safeshell/eval"
 	"safeshell/front"
 	"safeshell/gate"
@@ -31,24 +32,46 @@ type checkCmd struct {
 
 // checked is the object that --json prints.
 type checked struct {
-	Action   string           `json:"action"`
-	Rule     string           `json:"rule"`
+	Context string `json:"context"` // whom the rest is for
+	verdictFor
 	Source   string           `json:"source,omitempty"`
-	Message  string           `json:"message"`
 	Suggest  string           `json:"suggest"`
 	Rewrite  string           `json:"rewrite,omitempty"`
 	Commands []checkedCommand `json:"commands"`
 	Reasons  []string         `json:"reasons"`
 	Warnings []string         `json:"warnings,omitempty"`
+	// Contexts is the verdict on the same for a person and for an agent, when
+	// neither was asked for.
+	Contexts map[eval.Context]verdictFor `json:"contexts,omitempty"`
+}
+
+type verdictFor struct {
+	Action  string `json:"action"`
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+}
+
+func verdictOf(v gate.Verdict) verdictFor {
+	return verdictFor{Action: v.Action.String(), Rule: v.Rule, Message: v.Message}
 }
 
 type checkedCommand struct {
-	Argv    []string `json:"argv"`
-	Dir     string   `json:"dir"`
-	Action  string   `json:"action"`
-	Rule    string   `json:"rule"`
-	Via     []string `json:"via"`
-	Matched []string `json:"matched,omitempty"`
+	Argv    []string      `json:"argv"`
+	Dir     string        `json:"dir"`
+	Action  string        `json:"action"`
+	Rule    string        `json:"rule"`
+	Rules   []checkedRule `json:"rules"` // all that it has to get past
+	Via     []string      `json:"via"`
+	Matched []string      `json:"matched,omitempty"`
+	Loses   []string      `json:"loses,omitempty"` // what it would destroy
+}
+
+type checkedRule struct {
+	Rule    string `json:"rule"`
+	Action  string `json:"action"`
+	Source  string `json:"source"`
+	Message string `json:"message"`
+	Suggest string `json:"suggest,omitempty"`
 }
 
 func (c *checkCmd) Run(a *app) error {
@@ -73,19 +96,54 @@ func (c *checkCmd) Run(a *app) error {
 	if len(args) > 1 {
 		line = script.Quote(args)
 	}
-	v := c.judge(a, line, dir)
-	res := result(v)
-	if c.JSON {
-		if err := a.encode(res); err != nil {
-			return exitWith(a, 2, err)
-		}
-	} else if err := explain(a, line, dir, v); err != nil {
+	who := eval.Context(c.Context)
+	if who == "" {
+		who = a.g.Caller().Context
+	}
+	v := c.judge(a, line, dir, who)
+	if err := c.show(a, line, dir, who, v); err != nil {
 		return exitWith(a, 2, err)
 	}
 	if v.Action >= eval.RequireApproval {
 		return exitError(1)
 	}
 	return nil
+}
+
+// show prints the verdict for who, and, unless that was asked for, the one for
+// the other.
+func (c *checkCmd) show(a *app, line, dir string, who eval.Context, v gate.Verdict) error {
+	other := map[eval.Context]eval.Context{eval.Human: eval.AI, eval.AI: eval.Human}[who]
+	// What takes a good part of the budget is judged for one of them only.
+	both := c.Context == "" && v.Budget.Work() < (budget.Reading+budget.Ruling)/4
+	var w gate.Verdict
+	if both {
+		w = c.judge(a, line, dir, other)
+	}
+	if c.JSON {
+		res := result(v, who)
+		if both {
+			res.Contexts = map[eval.Context]verdictFor{who: verdictOf(v), other: verdictOf(w)}
+		}
+		return a.encode(res)
+	}
+	names := map[eval.Context]string{eval.Human: "a person", eval.AI: "an agent"}
+	switch {
+	case c.Context != "":
+		return explain(a, names[who], line, dir, v)
+	case !both:
+		v.Warnings = append(v.Warnings, "this is much to judge; what holds for "+names[other]+" is said by: safeshell check --context "+string(other))
+		return explain(a, names[who]+" (you)", line, dir, v)
+	case verdictOf(v) == verdictOf(w):
+		return explain(a, "a person and an agent", line, dir, v)
+	}
+	if err := explain(a, names[who]+" (you)", line, dir, v); err != nil {
+		return err
+	}
+	if err := a.printf("\n"); err != nil {
+		return err
+	}
+	return explain(a, names[other], line, dir, w)
 }
 
 func (c *checkCmd) dir() (string, error) {
@@ -107,17 +165,29 @@ func (c *checkCmd) dir() (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-func (c *checkCmd) request(line, dir string) gate.Request {
+func (c *checkCmd) request(line, dir string, who eval.Context) gate.Request {
 	d := map[string]script.Dialect{"bash": script.Bash, "zsh": script.Zsh, "sh": script.POSIX}[c.Shell]
-	return gate.Request{Layer: gate.Check, Line: line, Dir: dir, Dialect: d, Context: eval.Context(c.Context)}
+	return gate.Request{Layer: gate.Check, Line: line, Dir: dir, Dialect: d, Context: who, Losses: !c.Stdin0}
 }
+
+// maxListed is about how many bytes are said of the commands of a line.
+const maxListed = 1 << 20
 
 // judge is the gate's verdict, and the word of the trash about what would go
 // there.
-func (c *checkCmd) judge(a *app, line, dir string) gate.Verdict {
-	v := a.g.Judge(context.Background(), c.request(line, dir))
+func (c *checkCmd) judge(a *app, line, dir string, who eval.Context) gate.Verdict {
+	v := a.g.Judge(context.Background(), c.request(line, dir, who))
+	size := 0
 	for i := range v.Commands {
 		j := &v.Commands[i]
+		if size += len(j.Command.Dir.String()) + 16*len(j.Command.Argv); size > maxListed {
+			v.Warnings = append(v.Warnings, fmt.Sprintf("%d more commands are not listed", len(v.Commands)-i))
+			v.Commands = v.Commands[:i]
+			break
+		}
+		if !v.Budget.Spend(20 * len(j.Command.Argv)) {
+			continue
+		}
 		args, where, ok := trashed(*j)
 		if !ok {
 			continue
@@ -131,9 +201,11 @@ func (c *checkCmd) judge(a *app, line, dir string) gate.Verdict {
 			v.Warnings = append(v.Warnings, why...)
 		default:
 			// The command fails whoever says yes to it.
+			by := *j.Decision.RedirectBy
+			j.Decision.Finding, j.Decision.Also = by, nil
 			j.Decision.Action = eval.Deny
 			if v.Action < eval.Deny {
-				v.Kind, v.Action, v.Rule, v.Source = gate.Stop, eval.Deny, j.Decision.Rule, j.Decision.Source
+				v.Kind, v.Action, v.Rule, v.Source = gate.Stop, eval.Deny, by.Rule, by.Source
 				v.Message, v.Suggest, v.Line = strings.Join(why, "; "), "", ""
 			}
 		}
@@ -144,7 +216,7 @@ func (c *checkCmd) judge(a *app, line, dir string) gate.Verdict {
 // trashed returns the operands and the directory of a command that goes to the
 // trash, as far as its text tells them; a pattern stands for what it matches now.
 func trashed(j gate.Judged) (args []string, dir string, ok bool) {
-	if j.Decision.Action != eval.Redirect || len(j.Decision.RedirectBefore) == 0 || j.Decision.RedirectBefore[0] != "trash" || len(j.Command.Argv) < 2 || j.Command.Remote != "" {
+	if j.Decision.Action == eval.Deny && !j.Decision.AllowOverride || len(j.Decision.RedirectBefore) == 0 || j.Decision.RedirectBefore[0] != "trash" || len(j.Command.Argv) < 2 || j.Command.Remote != "" {
 		return nil, "", false
 	}
 	if dir, ok = j.Command.Dir.Text(); !ok || !filepath.IsAbs(dir) {
@@ -207,14 +279,18 @@ func (c *checkCmd) many(a *app, dir string) (err error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	in := bufio.NewReader(a.p.Stdin)
+	who := eval.Context(c.Context)
+	if who == "" {
+		who = a.g.Caller().Context
+	}
 	stopped := false
 	for {
 		line, err := in.ReadString(0)
 		if line = strings.TrimSuffix(line, "\x00"); line != "" || err == nil {
-			v := c.judge(a, line, dir)
+			v := c.judge(a, line, dir, who)
 			stopped = stopped || v.Action >= eval.RequireApproval
 			b.Reset()
-			err := enc.Encode(result(v))
+			err := enc.Encode(result(v, who))
 			if err == nil {
 				_, err = out.Write(spool.VisibleJSON(b.Bytes()))
 			}
@@ -244,18 +320,24 @@ func exitWith(a *app, code int, err error) error {
 	return exitError(code)
 }
 
-func result(v gate.Verdict) checked {
+func result(v gate.Verdict, who eval.Context) checked {
 	r := checked{
-		Action: v.Action.String(), Rule: v.Rule, Source: v.Source, Message: v.Message, Suggest: v.Suggest,
+		Context: string(who), verdictFor: verdictOf(v), Source: v.Source, Suggest: v.Suggest,
 		Rewrite: v.Line, Commands: []checkedCommand{}, Reasons: []string{}, Warnings: v.Warnings,
 	}
-	for _, j := range v.Commands {
+	loses := losses(v)
+	for i, j := range v.Commands {
 		cc := checkedCommand{
 			Argv: []string{}, Dir: j.Command.Dir.String(), Action: j.Decision.Asked().String(),
-			Rule: j.Decision.Rule, Via: append([]string{}, j.Command.Via...), Matched: j.Decision.Matched,
+			Rule: j.Decision.Rule, Rules: []checkedRule{}, Via: append([]string{}, j.Command.Via...), Matched: j.Decision.Matched, Loses: loses[i],
 		}
 		for _, w := range j.Command.Argv {
 			cc.Argv = append(cc.Argv, w.String())
+		}
+		for _, f := range j.Decision.Findings() {
+			if f.Rule != "" {
+				cc.Rules = append(cc.Rules, checkedRule{f.Rule, f.Asked().String(), f.Source, f.Message, f.Suggest})
+			}
 		}
 		r.Commands = append(r.Commands, cc)
 	}
@@ -265,8 +347,33 @@ func result(v gate.Verdict) checked {
 	return r
 }
 
-// explain says the verdict to a person.
-func explain(a *app, line, dir string, v gate.Verdict) error {
+// losses are what commands would destroy, by their index.
+func losses(v gate.Verdict) map[int][]string {
+	out := map[int][]string{}
+	for _, m := range v.Met {
+		out[m.Command] = append(out[m.Command], m.Loss...)
+	}
+	return out
+}
+
+// explainRule says what a rule wants of a command, and why where the head of
+// the verdict does not say it.
+func explainRule(p func(label, s string), f eval.Finding, v gate.Verdict) {
+	verdict := f.Asked().String()
+	if f.Rule != "" {
+		verdict += " by " + f.Rule
+	}
+	p("    verdict: ", verdict)
+	for _, m := range f.Matched {
+		p("    because: ", m)
+	}
+	if f.Stops() && f.Message != v.Message {
+		p("    why:     ", f.Message)
+	}
+}
+
+// explain says the verdict that holds for who to a person.
+func explain(a *app, who, line, dir string, v gate.Verdict) error {
 	var b strings.Builder
 	p := func(label, s string) {
 		if s != "" {
@@ -277,6 +384,7 @@ func explain(a *app, line, dir string, v gate.Verdict) error {
 		eval.Allow: "allowed: it would run", eval.Redirect: "redirected: it would run in another way",
 		eval.RequireApproval: "held: a human would be asked", eval.Deny: "denied: it would not run",
 	}[v.Action])
+	p("  for:      ", who)
 	p("  rule:     ", v.Rule)
 	p("  from:     ", v.Source)
 	p("  why:      ", v.Message)
@@ -284,7 +392,8 @@ func explain(a *app, line, dir string, v gate.Verdict) error {
 	p("  becomes:  ", v.Line)
 	p("  in:       ", dir)
 	p("  look out: ", strings.Join(spool.LookOut(nil, line, dir), "; "))
-	for _, j := range v.Commands {
+	loses := losses(v)
+	for i, j := range v.Commands {
 		words := make([]string, 0, len(j.Command.Argv))
 		for _, w := range j.Command.Argv {
 			words = append(words, w.String())
@@ -299,18 +408,19 @@ func explain(a *app, line, dir string, v gate.Verdict) error {
 		if len(j.Command.Via) > 0 {
 			s += "   (through " + strings.Join(j.Command.Via, ", ") + ")"
 		}
-		d := j.Decision
-		verdict := d.Asked().String()
-		if d.Rule != "" {
-			verdict += " by " + d.Rule
-		}
 		p("  command:  ", s)
 		if cd := j.Command.Dir.String(); cd != dir {
 			p("    in:     ", cd)
 		}
-		p("    verdict: ", verdict)
-		for _, m := range d.Matched {
-			p("    because: ", m)
+		d := j.Decision
+		for _, f := range d.Findings() {
+			explainRule(p, f, v)
+		}
+		for _, l := range loses[i] {
+			p("    loses:   ", l)
+		}
+		if d.RedirectBy != nil && d.Action != eval.Redirect && d.Asked() != eval.Deny {
+			p("    then:    ", "redirect by "+d.RedirectBy.Rule+", once it is approved")
 		}
 		for _, n := range d.Notes {
 			p("    note:    ", n)

@@ -11,12 +11,14 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"safeshell/config"
 	"safeshell/front"
 	"safeshell/gate"
+	"safeshell/script"
 	"safeshell/shims"
 	"safeshell/spool"
 )
@@ -117,7 +119,12 @@ func Run(p shims.Process) (code int) {
 		fmt.Fprintf(a.err, "See `safeshell %s--help`.\n", commandPrefix(parser.Model.Node, args))
 		return shims.CodeUsage
 	}
-	return a.fail(ctx.Run(a))
+	start := time.Now()
+	code = a.fail(ctx.Run(a))
+	if a.paths.Home != "" {
+		a.diagnostics(io.Discard).Debug("Command", "args", script.Quote(args), "code", code, "took", time.Since(start))
+	}
+	return code
 }
 
 // exitPanic unwinds kong's own exits (--help, --version).
@@ -190,13 +197,16 @@ func (a *app) note(format string, args ...any) {
 	front.Note(a.err, format, args...)
 }
 
-// printJSON writes one JSON object on a line, fit for a terminal.
-func (a *app) printJSON(v any) error {
+// printJSON writes one of a list as JSON on a line that is fit for a terminal.
+func (a *app) printJSON(v any) error { return a.printed(jsonLine(a.out, v)) }
+
+func jsonLine(w io.Writer, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return a.printf("%s\n", spool.VisibleJSON(b))
+	_, err = w.Write(append(spool.VisibleJSON(b), '\n'))
+	return err
 }
 
 // visible makes text safe to show on one line of a terminal.

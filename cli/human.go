@@ -9,8 +9,10 @@ import (
 
 // mustBeHuman refuses what only a person may do: answering, trusting,
 // remembering. The asking side can never answer itself.
-func (a *app) mustBeHuman(what string) error {
-	if why := a.g.NotHuman(); why != "" {
+func (a *app) mustBeHuman(what string) error { return a.mustNot(a.g.NotHuman(), what) }
+
+func (a *app) mustNot(why, what string) error {
+	if why != "" {
 		fmt.Fprint(a.err, gate.Blocked(fmt.Sprintf("%s is for the user alone: %s.", what, why), "self-protection-answer"))
 		return exitError(126)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -53,5 +54,6 @@ func (c *mcpCmd) Run(a *app) error {
 	defer stop()
 	return mcp.Serve(ctx, mcp.Options{
 		In: os.Stdin, Out: a.out, Environ: a.p.Environ, Paths: paths, Config: cfg, Binary: self(), Dir: dir, Version: Version,
+		Log: slog.New(a.diagnostics(a.err)),
 	})
 }

@@ -182,7 +182,7 @@ func (c *permitRevokeCmd) Run(a *app) error {
 }
 
 type permitListCmd struct {
-	JSON bool `help:"Print one JSON object." name:"json"`
+	JSON bool `help:"Print one JSON object a line." name:"json"`
 }
 
 func (c *permitListCmd) Run(a *app) error {
@@ -192,10 +192,15 @@ func (c *permitListCmd) Run(a *app) error {
 	}
 	list := set.List()
 	if c.JSON {
-		return a.encode(struct {
-			Project  string          `json:"project"`
-			Commands []permit.Listed `json:"commands"`
-		}{set.Area().Main, list})
+		for _, l := range list {
+			if err := a.encode(struct {
+				permit.Listed
+				Project string `json:"project"`
+			}{l, set.Area().Main}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if err := a.printf("project: %s\n", visible(set.Area().Main)); err != nil {
 		return err

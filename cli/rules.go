@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"safeshell/eval"
@@ -64,6 +65,7 @@ var ownRules = map[string]string{
 }
 
 type rulesShowCmd struct {
+	JSON bool   `help:"Print one JSON object a line." name:"json"`
 	Name string `arg:"" complete:"rules list" help:"The rule's name (rules list)."`
 }
 
@@ -72,12 +74,36 @@ func (c *rulesShowCmd) Run(a *app) error {
 		return err
 	}
 	r, _ := a.g.Rules()
-	text, ok := r.Show(a.dir(), c.Name)
-	if own := ownRules[c.Name]; !ok && own != "" {
-		return a.printf("# %s\n# built in; it is in no file and cannot be changed\n# %s\n", c.Name, own)
+	infos := slices.DeleteFunc(r.List(a.dir()), func(i eval.RuleInfo) bool { return i.Name != c.Name })
+	text, _ := r.Show(a.dir(), c.Name)
+	if own := ownRules[c.Name]; len(infos) == 0 && own != "" {
+		text = fmt.Sprintf("# %s\n# built in; it is in no file and cannot be changed\n# %s\n", c.Name, own)
+		infos = []eval.RuleInfo{{Name: c.Name, Source: "built-in", Context: "all", Commands: []string{}, Message: own}}
 	}
-	if !ok {
-		return fmt.Errorf("no rule is called %q; see `safeshell rules list`", visible(c.Name))
+	if len(infos) == 0 {
+		known := map[string]bool{}
+		for n := range ownRules {
+			known[n] = true
+		}
+		for _, info := range r.List(a.dir()) {
+			known[info.Name] = true
+		}
+		hint := ""
+		if like := eval.Nearest(c.Name, known); like != "" {
+			hint = fmt.Sprintf(", did you mean %q", like)
+		}
+		return fmt.Errorf("no rule is called %q%s; see `safeshell rules list`", short(visible(c.Name)), visible(hint))
+	}
+	if c.JSON {
+		for _, info := range infos { // several files may have one of that name
+			if err := a.printJSON(struct {
+				eval.RuleInfo
+				Text string `json:"text"`
+			}{info, text}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -87,7 +113,18 @@ func (c *rulesShowCmd) Run(a *app) error {
 }
 
 type rulesLintCmd struct {
+	JSON  bool     `help:"Print one JSON object a line, one for each mistake." name:"json"`
 	Files []string `arg:"" optional:"" help:"Rules files (default: all that apply here)."`
+}
+
+// mistake is what --json prints of one.
+type mistake struct {
+	File    string `json:"file"`
+	Line    int    `json:"line,omitempty"` // none: it concerns the whole file
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+	Fix     string `json:"fix,omitempty"`
+	Warning bool   `json:"warning"` // the file can be used all the same
 }
 
 func (c *rulesLintCmd) Run(a *app) error {
@@ -117,7 +154,13 @@ func (c *rulesLintCmd) Run(a *app) error {
 		}
 		for _, p := range problems {
 			bad++
-			if err := a.printf("%s\n", visible(p.String())); err != nil {
+			say := func() error { return a.printf("%s\n", visible(p.String())) }
+			if c.JSON {
+				say = func() error {
+					return a.printJSON(mistake{p.File, p.Line, p.Column, p.Message, p.Fix, p.Warning})
+				}
+			}
+			if err := say(); err != nil {
 				return err
 			}
 		}

@@ -96,6 +96,9 @@ func (c *runCmd) explain(a *app, s *front.Scripts, file string, args []string) e
 	if len(decl.Undeclared) > 0 {
 		p("called but not declared:")
 		for _, u := range decl.Undeclared {
+			if !permit.LikeCommand(u.Name) {
+				continue
+			}
 			p("  %s  (line %d)", permit.Show(u.Name), u.Line)
 		}
 	}
@@ -111,6 +114,12 @@ func (c *runCmd) explain(a *app, s *front.Scripts, file string, args []string) e
 		p("  writing only below:")
 		for _, w := range plan.Confine.Write {
 			p("    %s", visible(w))
+		}
+		if len(plan.Confine.Keep) > 0 {
+			p("  but never:")
+			for _, w := range plan.Confine.Keep {
+				p("    %s", visible(w))
+			}
 		}
 	}
 	if l.Limit > 0 {

@@ -21,6 +21,8 @@ type initCmd struct {
 	Shell  string `help:"The shell to print for: bash, zsh, fish or sh (default: the one that calls)." placeholder:"S"`
 	Yes    bool   `help:"Do not ask." short:"y"`
 	Undo   bool   `help:"Take safeshell out of the start-up files again, byte for byte."`
+
+	agentsAlone bool // the answer: commits on protected branches are refused to agents alone
 }
 
 func (c *initCmd) Run(a *app) error {
@@ -136,12 +138,17 @@ func (c *initCmd) setUp(a *app) error {
 		for _, ch := range plan {
 			a.note("  %-8s %s%s", ch.Kind, ch.File, paren(ch.Note))
 		}
-		if err := a.confirm("Go on?"); err != nil {
+		if err := c.ask(a); err != nil {
 			return err
 		}
 	}
 	if err := a.makeHome(); err != nil {
 		return err
+	}
+	if c.agentsAlone {
+		if err := a.protectFromAgentsAlone(); err != nil {
+			return err
+		}
 	}
 	done, setUpErr := initscript.Apply(a.initEnv(), p)
 	for _, d := range done { // also what was done before an error
@@ -208,28 +215,53 @@ func (c *initCmd) undo(a *app) error {
 
 // confirm asks the person at the terminal; without one it refuses.
 func (a *app) confirm(question string) error {
+	_, err := a.choice(question, "y", "")
+	return err
+}
+
+// choice asks a question to which yes, or the letter other, are answers; other
+// reports the second. Anything else is an error.
+func (a *app) choice(question, options, letter string) (other bool, err error) {
 	if why := a.g.NotHuman(); why != "" {
-		return fmt.Errorf("nothing was changed: %q needs an answer, but %s; add --yes to go on without a question", question, why)
+		return false, fmt.Errorf("nothing was changed: %q needs an answer, but %s; add --yes to go on without a question", question, why)
 	}
-	fmt.Fprintf(a.err, "%s [y/N] ", question)
+	fmt.Fprintf(a.err, "%s [%s/N] ", question, options)
 	line, err := bufio.NewReader(a.p.Stdin).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
+	switch answer := strings.ToLower(strings.TrimSpace(line)); {
+	case answer == "y" || answer == "yes":
+		return false, nil
+	case answer != "" && answer == letter:
+		return true, nil
 	}
 	if err != nil {
 		fmt.Fprintln(a.err)
 	}
-	return errors.New("nothing was changed")
+	return false, errors.New("nothing was changed")
 }
 
 type refreshCmd struct {
-	Quiet bool `help:"Print only what needs to be looked at." short:"q"`
+	Quiet   bool `help:"Print only what needs to be looked at." short:"q"`
+	Verbose bool `help:"Also what is unchanged." short:"v"`
+	Added   bool `help:"Only make the shims of what came into PATH since; take none away."`
+	JSON    bool `help:"Print one JSON object." name:"json"`
+}
+
+// refreshed is what refresh did, by the names of commands; written are files
+// that shells read when they start.
+type refreshed struct {
+	Created   []string `json:"created"`
+	Removed   []string `json:"removed"`
+	Unchanged []string `json:"unchanged"`
+	Foreign   []string `json:"foreign"`
+	Written   []string `json:"written"`
 }
 
 func (c *refreshCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
+	}
+	if c.Added {
+		return c.print(a, shims.Changes{Created: shims.Follow(a.p, a.g)}, nil)
 	}
 	if err := a.makeHome(); err != nil {
 		return err
@@ -238,42 +270,49 @@ func (c *refreshCmd) Run(a *app) error {
 	for _, p := range problems {
 		a.note("safeshell: %s", visible(p.String()))
 	}
+	if err := a.g.ConfigError(); err != nil {
+		a.note("safeshell: %s", a.paths.Unreadable(err))
+	}
 	ch, err := a.refresh()
 	if err != nil {
 		return err
-	}
-	if !c.Quiet {
-		for _, g := range []struct {
-			word  string
-			names []string
-		}{{"created", ch.Created}, {"removed", ch.Removed}, {"unchanged", ch.Unchanged}} {
-			for _, n := range g.names {
-				if err := a.printf("%-9s %s\n", g.word, visible(n)); err != nil {
-					return err
-				}
-			}
-		}
 	}
 	for _, n := range ch.Foreign {
 		a.note("safeshell: %s is not safeshell's and was left alone, so %s has no shim; move it away and run `safeshell refresh` again", filepath.Join(a.paths.Shims, n), visible(n))
 	}
 	written, err := initscript.RefreshStatic(a.initParams())
 	if err != nil {
-		return fmt.Errorf("the shims match the rules, but not what shells read when they start: %w", err)
+		return errors.Join(c.print(a, ch, nil), fmt.Errorf("the shims match the rules, but not what shells read when they start: %w", err))
 	}
 	if len(written) > 0 {
-		if !c.Quiet {
-			for _, f := range written {
-				if err := a.printf("%-9s %s\n", "written", visible(f)); err != nil {
-					return err
-				}
-			}
-		}
 		a.note("safeshell: open shells go by the builtins of before until you run in them: %s", a.evalLine())
 	}
 	a.sweepOld()
+	return c.print(a, ch, written)
+}
+
+// print says what changed, and how much did not.
+func (c *refreshCmd) print(a *app, ch shims.Changes, written []string) error {
+	if c.JSON {
+		list := func(names []string) []string { return append([]string{}, names...) }
+		return a.encode(refreshed{list(ch.Created), list(ch.Removed), list(ch.Unchanged), list(ch.Foreign), list(written)})
+	}
 	if c.Quiet {
 		return nil
+	}
+	unchanged := ch.Unchanged
+	if !c.Verbose {
+		unchanged = nil
+	}
+	for _, g := range []struct {
+		word  string
+		names []string
+	}{{"created", ch.Created}, {"removed", ch.Removed}, {"unchanged", unchanged}, {"written", written}} {
+		for _, n := range g.names {
+			if err := a.printf("%-9s %s\n", g.word, visible(n)); err != nil {
+				return err
+			}
+		}
 	}
 	return a.printf("%d created, %d removed, %d unchanged\n", len(ch.Created), len(ch.Removed), len(ch.Unchanged))
 }

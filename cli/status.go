@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"safeshell/eval"
 	"safeshell/gate"
 	"safeshell/initscript"
+	"safeshell/script"
 	"safeshell/shims"
 	"safeshell/spool"
 	"safeshell/trash"
@@ -30,19 +32,42 @@ type finding struct {
 	fix   string // a command, or what to change
 }
 
-func (a *app) printFindings(fs []finding) (failed bool, err error) {
-	for _, f := range fs {
-		failed = failed || f.level == "fail"
-		if err := a.printf("%-4s  %s\n", f.level, visible(f.text)); err != nil {
-			return failed, err
+// MarshalJSON leaves the remedy out where nothing is wrong, as the lines do.
+func (f finding) MarshalJSON() ([]byte, error) {
+	if f.level == "ok" {
+		f.fix = ""
+	}
+	return json.Marshal(struct {
+		Level string `json:"level"`
+		Text  string `json:"text"`
+		Fix   string `json:"fix,omitempty"`
+	}{f.level, f.text, f.fix})
+}
+
+// report is what the commands print that look for what is wrong.
+type report struct {
+	OK       bool      `json:"ok"`
+	Findings []finding `json:"findings"`
+}
+
+// reportOn returns what was found, and whether any of it is a failure.
+func reportOn(fs []finding) report {
+	return report{!slices.ContainsFunc(fs, func(f finding) bool { return f.level == "fail" }), fs}
+}
+
+// printFindings prints a report; it fails with exit code 1 if that does.
+func (a *app) printFindings(p palette, r report) error {
+	for _, f := range r.Findings {
+		if err := a.printf("%s  %s\n", p.in(levelColor(f.level), fmt.Sprintf("%-4s", f.level)), visible(f.text)); err != nil {
+			return err
 		}
 		if f.fix != "" && f.level != "ok" {
 			if err := a.printf("      -> %s\n", visible(f.fix)); err != nil {
-				return failed, err
+				return err
 			}
 		}
 	}
-	return failed, nil
+	return codeIf(!r.OK)
 }
 
 // mend says what to do about err, or otherwise.
@@ -57,13 +82,29 @@ func mend(err error, otherwise string) string {
 	return otherwise
 }
 
-type statusCmd struct{}
+type statusCmd struct {
+	colored
+	JSON bool `help:"Print one JSON object." name:"json"`
+}
 
 func (c *statusCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	caller := a.g.Caller()
+	fs := append(a.checkFiles(), a.checkRules()...)
+	fs = append(fs, a.checkPath()...)
+	fs = append(fs, a.checkMonitor()...)
+	fs = append(fs, a.checkTrash()...)
+	r, caller := reportOn(fs), a.g.Caller()
+	if c.JSON {
+		return errors.Join(a.encode(struct {
+			Version string `json:"version"`
+			Home    string `json:"home"`
+			Context string `json:"context"`
+			Agent   string `json:"agent,omitempty"`
+			report
+		}{Version, a.paths.Home, string(caller.Context), caller.Agent, r}), codeIf(!r.OK))
+	}
 	who := string(caller.Context)
 	if caller.Agent != "" {
 		who += " (" + caller.Agent + ")"
@@ -71,27 +112,23 @@ func (c *statusCmd) Run(a *app) error {
 	if err := a.printf("safeshell %s\nhome:    %s\ncontext: %s\n\n", Version, visible(a.paths.Home), visible(who)); err != nil {
 		return err
 	}
-	fs := append(a.checkFiles(), a.checkRules()...)
-	fs = append(fs, a.checkPath()...)
-	fs = append(fs, a.checkMonitor()...)
-	failed, err := a.printFindings(fs)
-	if err != nil {
-		return err
-	}
-	if failed {
-		return exitError(1)
-	}
-	return nil
+	return a.printFindings(c.palette(a), r)
 }
 
-type doctorCmd struct{}
+type doctorCmd struct {
+	colored
+	JSON bool `help:"Print one JSON object." name:"json"`
+}
 
 func (c *doctorCmd) Run(a *app) error {
 	if err := a.open(); err != nil {
 		return err
 	}
-	var fs []finding
-	fs = append(fs, a.checkFiles()...)
+	fs := a.checkFiles()
+	// What else is wrong can neither be seen nor mended while this is so.
+	if err := unix.Access(a.paths.Home, unix.R_OK|unix.X_OK); errors.Is(err, os.ErrPermission) {
+		return a.found(c, fs)
+	}
 	fs = append(fs, a.checkRules()...)
 	fs = append(fs, a.checkPath()...)
 	for _, f := range initscript.Check(a.initEnv(), a.initParams()) {
@@ -103,16 +140,17 @@ func (c *doctorCmd) Run(a *app) error {
 	}
 	fs = append(fs, a.checkShells()...)
 	fs = append(fs, a.checkMonitor()...)
+	fs = append(fs, a.checkTrash()...)
 	fs = append(fs, checkKernel())
-	fs = append(fs, a.probes()...)
-	failed, err := a.printFindings(fs)
-	if err != nil {
-		return err
+	return a.found(c, append(fs, a.probes()...))
+}
+
+func (a *app) found(c *doctorCmd, fs []finding) error {
+	r := reportOn(fs)
+	if c.JSON {
+		return errors.Join(a.encode(r), codeIf(!r.OK))
 	}
-	if failed {
-		return exitError(1)
-	}
-	return nil
+	return a.printFindings(c.palette(a), r)
 }
 
 // checkFiles looks at safeshell's own directory.
@@ -146,9 +184,13 @@ func (a *app) checkFiles() []finding {
 	} else if len(fs) == 0 {
 		fs = append(fs, finding{"ok", "files are in " + a.paths.Home, ""})
 	}
-	if err := a.g.ConfigError(); err != nil {
+	switch err := a.g.ConfigError(); {
+	case errors.As(err, new(*config.LevelError)):
+		fs = append(fs, finding{"warn", err.Error() + "; info holds, beside the rest of the file", config.Edit(a.paths.Config)})
+	case err != nil:
 		fs = append(fs, finding{"fail", "config.yaml is not in force, the defaults are: " + err.Error(), mend(err, config.Edit(a.paths.Config))})
-	} else if a.g.Config().FailOpen() {
+	}
+	if a.g.Config().FailOpen() {
 		fs = append(fs, finding{"warn", "unreachable_behavior is fail_open: without a monitor or readable rules, commands run", "set unreachable_behavior: fail_closed in " + a.paths.Config})
 	}
 	if fix, err := trash.CheckHome(a.trashEnv()); err != nil {
@@ -214,6 +256,9 @@ func (a *app) checkPath() []finding {
 		}
 	}
 	entries, err := os.ReadDir(a.paths.Shims)
+	if errors.Is(err, os.ErrPermission) {
+		return append(fs, finding{"fail", "the shims cannot be reached, and shells pass over them: " + a.paths.Shims, "/bin/chmod u+rwx " + script.Quote([]string{a.paths.Home, a.paths.Shims})})
+	}
 	if err != nil || len(entries) == 0 {
 		return append(fs, finding{"fail", "there are no shims in " + a.paths.Shims, "safeshell refresh"})
 	}
@@ -235,11 +280,15 @@ func (a *app) checkPath() []finding {
 		fs = append(fs, finding{"ok", fmt.Sprintf("%d shims, all first in PATH", len(entries)), ""})
 	}
 	r, _ := a.g.Rules()
-	var without []string
+	var all, without []string
 	for _, n := range r.Names(a.dir()) {
+		all = append(all, n.Name)
 		if n.FromUser && shims.Which(n.Name, a.lookup) == "" && shims.Linkable(n.Name) {
 			without = append(without, n.Name)
 		}
+	}
+	if late := shims.Missing(a.paths.Shims, all, a.lookup); len(late) > 0 {
+		fs = append(fs, finding{"warn", "installed since the shims were made, and not judged where no hook or wrapper stands: " + strings.Join(late, ", "), "safeshell refresh (or a new shell: its first prompt makes them)"})
 	}
 	if len(without) > 0 {
 		fs = append(fs, finding{"warn", "your rules name commands that are not installed: " + strings.Join(without, ", "), "nothing to do, unless a name is mistyped"})
@@ -262,7 +311,8 @@ func (a *app) checkShells() []finding {
 			continue
 		}
 		cmd := exec.Command(exe, call[1], "command -v rm")
-		cmd.Env = a.p.Environ
+		env, done := a.withoutTraces(call[0])
+		cmd.Env = env
 		cmd.WaitDelay = time.Second
 		timer := time.AfterFunc(5*time.Second, func() {
 			if cmd.Process != nil {
@@ -271,6 +321,7 @@ func (a *app) checkShells() []finding {
 		})
 		out, err := cmd.Output()
 		timer.Stop()
+		done()
 		got := strings.TrimSpace(string(out))
 		if i := strings.LastIndexByte(got, '\n'); i >= 0 {
 			got = got[i+1:]
@@ -290,6 +341,38 @@ func (a *app) checkShells() []finding {
 		}
 	}
 	return fs
+}
+
+// withoutTraces is the environment for a shell that is only asked. fish makes
+// directories at its start; where the user has none, it is given others, which
+// done removes.
+func (a *app) withoutTraces(shell string) (env []string, done func()) {
+	env, done = a.p.Environ, func() {}
+	if shell != "fish" {
+		return env, done
+	}
+	scratch := ""
+	for name, dir := range map[string]string{"XDG_DATA_HOME": ".local/share", "XDG_CONFIG_HOME": ".config", "XDG_CACHE_HOME": ".cache"} {
+		base := a.getenv(name)
+		if !filepath.IsAbs(base) {
+			base = filepath.Join(a.paths.User, dir)
+		}
+		if _, err := os.Stat(filepath.Join(base, "fish")); err == nil {
+			continue
+		}
+		if scratch == "" {
+			var err error
+			if scratch, err = os.MkdirTemp("", "safeshell-fish-"); err != nil {
+				return env, done
+			}
+		}
+		env = append(slices.Clip(env), name+"="+scratch)
+	}
+	return env, func() {
+		if scratch != "" {
+			_ = os.RemoveAll(scratch) // its own, and temporary
+		}
+	}
 }
 
 func (a *app) checkMonitor() []finding {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"safeshell/shims"
-	"safeshell/spool"
 	"safeshell/trash"
 )
 
@@ -23,6 +21,35 @@ type trashCmd struct {
 	Restore trashRestoreCmd `cmd:"" help:"Bring files back: the last rm, or by name, path or id."`
 	Purge   trashPurgeCmd   `cmd:"" help:"Delete items for good, by age or one by one."`
 	Empty   trashEmptyCmd   `cmd:"" help:"Delete everything in the trash for good."`
+	Clean   trashCleanCmd   `cmd:"" hidden:""`
+}
+
+// trashCleanCmd deletes what the trash has kept long enough; rm starts it.
+type trashCleanCmd struct{}
+
+func (c *trashCleanCmd) Run(a *app) error {
+	if err := a.open(); err != nil {
+		return err
+	}
+	a.cleanTrash()
+	return nil
+}
+
+// checkTrash says how full the trash is.
+func (a *app) checkTrash() (fs []finding) {
+	c := a.g.Config().Trash
+	for _, u := range trash.Usages(a.trashEnv(), trash.Config{KeepDays: c.KeepDays, MaxBytes: c.MaxBytes}) {
+		text := fmt.Sprintf("trash %s: %s of %s, %s", u.Path, bytesText(u.Bytes), bytesText(u.Quota), itemCount(u.Items))
+		if u.Items > 0 {
+			text += ", the oldest of " + u.Oldest.Format(time.DateOnly)
+		}
+		if u.Bytes > u.Quota {
+			fs = append(fs, finding{"warn", text + "; what is younger than a day is left to you", "safeshell trash list --size; then safeshell trash purge ID"})
+		} else {
+			fs = append(fs, finding{"ok", text, ""})
+		}
+	}
+	return fs
 }
 
 type trashPutCmd struct {
@@ -84,8 +111,36 @@ func (l *lines) note(format string, args ...any) {
 
 func (l *lines) flush() error { return l.a.printed(l.w.Flush()) }
 
+// lately narrows a command to what one session deleted, or since a time.
+type lately struct {
+	Session string `help:"Only what this session deleted (trash list --json names it; last: that of the newest item)." placeholder:"ID"`
+	Since   string `help:"Only what was deleted since: 30m, 2h, 3d, 2026-11-21, 2026-11-21T08:30." placeholder:"TIME"`
+}
+
+// narrow puts that into a selection among items, newest first.
+func (l lately) narrow(s *trash.Selection, items []trash.Item, now time.Time) error {
+	since, err := parseSince(l.Since, now)
+	if err != nil {
+		return usageError{err}
+	}
+	s.Session, s.Since = l.Session, since
+	if l.Session == "last" && len(items) > 0 {
+		s.Session = items[0].Session
+	}
+	for _, it := range items { // the agent's own id, without its name
+		if _, id, ok := strings.Cut(it.Session, ":"); ok && id == l.Session {
+			s.Session = it.Session
+		}
+	}
+	return nil
+}
+
+func (l lately) none() bool { return l.Session == "" && l.Since == "" }
+
 type trashListCmd struct {
 	inTrash
+	lately
+	colored
 	JSON  bool   `help:"Print one JSON object a line." name:"json"`
 	Size  bool   `help:"Also the size of each (walks directories)." short:"s"`
 	Under string `arg:"" optional:"" help:"Only what was in this directory." type:"path"`
@@ -113,9 +168,16 @@ func (c *trashListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	sel := trash.Selection{Parts: true}
+	if err := c.narrow(&sel, items, time.Now()); err != nil {
+		return err
+	}
 	if c.Under != "" {
-		under, errs := trash.Select(items, trash.Selection{Under: []string{c.Under}}, time.Now())
-		if len(errs) > 0 {
+		sel.Under = []string{c.Under}
+	}
+	if sel.All = c.Under == ""; !sel.All || !c.lately.none() {
+		under, errs := trash.Select(items, sel, time.Now())
+		if len(errs) > 0 && c.Under != "" {
 			a.note("nothing in the trash was in %s", visible(c.Under))
 			return codeIf(failed)
 		}
@@ -125,9 +187,13 @@ func (c *trashListCmd) Run(a *app) error {
 		trash.Sizes(env, items)
 	}
 	if len(items) == 0 && !c.JSON && !failed {
-		a.note("the trash is empty")
+		if c.lately.none() {
+			a.note("the trash is empty")
+		} else {
+			a.note("nothing in the trash is of that session or time; to see all: safeshell trash list")
+		}
 	}
-	out := a.lines()
+	out, p := a.lines(), c.palette(a)
 	var total int64
 	for _, it := range items {
 		if c.JSON {
@@ -141,11 +207,7 @@ func (c *trashListCmd) Run(a *app) error {
 			if !utf8.ValidString(it.Path) {
 				l.PathB64 = []byte(it.Path)
 			}
-			b, err := json.Marshal(l)
-			if err != nil {
-				return err
-			}
-			if err := out.printf("%s\n", spool.VisibleJSON(b)); err != nil {
+			if err := a.printed(jsonLine(out.w, l)); err != nil {
 				return err
 			}
 			continue
@@ -159,7 +221,7 @@ func (c *trashListCmd) Run(a *app) error {
 			name = "? " + trash.Show(it.DataPath())
 		}
 		if it.IsDir {
-			name += "/"
+			name = p.in(blue, name+"/")
 		}
 		size := ""
 		if it.Size >= 0 {
@@ -168,17 +230,21 @@ func (c *trashListCmd) Run(a *app) error {
 		}
 		problem := ""
 		if it.Problem != "" {
-			problem = "  (" + visible(it.Problem) + ")"
+			problem = p.in(red, "  ("+visible(it.Problem)+")")
 		}
-		if err := out.printf("%s  %s  %s%s%s\n", it.ID, when, size, name, problem); err != nil {
+		if err := out.printf("%s  %s  %s%s%s\n", p.in(yellow, it.ID), p.in(faint, when), size, name, problem); err != nil {
 			return err
 		}
 	}
 	if err := out.flush(); err != nil {
 		return err
 	}
-	if c.Size && !c.JSON && len(items) > 0 {
+	switch {
+	case c.JSON || len(items) == 0:
+	case c.Size:
 		a.note("%s, %s", itemCount(len(items)), bytesText(total))
+	case len(items) > 1:
+		a.note("%s", itemCount(len(items)))
 	}
 	return codeIf(failed)
 }
@@ -246,6 +312,7 @@ func (a *app) selected(items []trash.Item, s trash.Selection) ([]trash.Item, boo
 type trashRestoreCmd struct {
 	inTrash
 	which
+	lately
 	To        string `help:"Put them into this directory instead of where they were." placeholder:"DIR" type:"path"`
 	Overwrite bool   `help:"Replace a file that is there meanwhile (never a directory)."`
 	Parents   bool   `help:"Make missing directories above, with the modes they had." short:"p"`
@@ -260,16 +327,23 @@ func (c *trashRestoreCmd) Run(a *app) error {
 		return err
 	}
 	sel := c.selection(items, env.Dir)
-	if c.none() {
+	sel.Parts = true
+	if err := c.narrow(&sel, items, time.Now()); err != nil {
+		return err
+	}
+	if c.which.none() {
 		switch {
 		case len(items) == 0 && failed:
 			return exitError(1)
 		case len(items) == 0:
 			return errors.New("the trash is empty")
 		}
-		sel.Last = true
+		sel.Last = c.lately.none()
 	}
 	chosen, wrong := a.selected(items, sel)
+	if len(chosen) == 0 && !wrong {
+		return errors.New("nothing in the trash is of that session or time; to see all: safeshell trash list")
+	}
 	failed = failed || wrong
 	outs := trash.Restore(env, chosen, trash.RestoreOptions{To: c.To, Overwrite: c.Overwrite, Parents: c.Parents})
 	failed, err = a.outcomes(outs, failed, "restored", func(r trash.Outcome) string { return r.Path })

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"safeshell/eval"
 	"safeshell/monitor"
 	"safeshell/spool"
 	"safeshell/trash"
@@ -24,34 +26,46 @@ func (c *watchCmd) Run(a *app) error {
 	if err := a.makeHome(); err != nil {
 		return err
 	}
-	refuse := a.g.NotHuman()
+	refuse := a.g.NotWatcher()
 	if refuse != "" && !c.Plain {
-		return a.mustBeHuman("the monitor")
+		return a.mustNot(refuse, "the monitor")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	live, err := monitor.Open(ctx, s, spool.OpenJournal(a.paths.Journal))
+	seen := newAudience(os.Stdin, os.Stdout)
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	go seen.end(leave)
+	guard := monitor.Guard{MayNotAnswer: a.g.MayNotAnswer, Present: seen.present}
+	if a.g.Caller().Context == eval.AI {
+		guard.Present = func() bool { return false } // it shows, and answers nothing
+	}
+	live, err := guard.Open(ctx, s, spool.OpenJournal(a.paths.Journal))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = live.Close() }()
+	diag := a.diagnostics(io.Discard)
+	diag.Info("Monitor opened", "spool", s.Dir(), "version", Version)
+	defer diag.Info("Monitor closed")
 	go func() {
 		a.sweepOld()
-		a.cleanTrash()
+		for ; ctx.Err() == nil; time.Sleep(time.Hour) {
+			if trash.EvictDue(a.trashEnv()) {
+				a.cleanTrash()
+			}
+		}
 	}()
 	return monitor.Run(ctx, monitor.Options{
 		Source: live, In: os.Stdin, Out: os.Stdout, Getenv: a.getenv, Notify: a.g.Config().Approval.Notify,
-		Plain: c.Plain, Refuse: refuse, Version: Version, Spool: s.Dir(),
+		Plain: c.Plain, Refuse: refuse, Version: Version, Spool: s.Dir(), LogLevel: a.g.Config().LogLevel,
 	})
 }
 
-// cleanTrash deletes what the trash has kept long enough, at most once a day,
-// and says so in the journal, which the monitor shows.
+// cleanTrash deletes what the trash has kept long enough, and says so in the
+// journal, which the monitor shows.
 func (a *app) cleanTrash() {
 	env := a.trashEnv()
-	if !trash.EvictDue(env) {
-		return
-	}
 	c := a.g.Config().Trash
 	ev := trash.Evict(env, trash.Config{KeepDays: c.KeepDays, MaxBytes: c.MaxBytes})
 	var notes []string

@@ -2,9 +2,11 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,14 +39,56 @@ func LoadCached(path, cacheDir string) (Config, error) {
 	// By version, so that two versions side by side do not replace each other's.
 	name := filepath.Join(cacheDir, "config-"+strconv.Itoa(cacheVersion)+".json")
 	if c, ok := readCached(name); ok && c.Version == cacheVersion && c.Path == path && c.ID == id && c.Read-max(id[1], id[2]) >= racyWindow {
+		writeLevel(cacheDir, levelOf(id, c.Config.LogLevel))
 		return c.Config, nil
 	}
 	now := time.Now().UnixNano()
 	c, err := Load(path)
-	if after, ok := fileID(path); err == nil && ok && after == id && now-max(id[1], id[2]) >= racyWindow {
-		writeCached(name, cached{cacheVersion, path, id, now, c})
+	if after, ok := fileID(path); ok && after == id && now-max(id[1], id[2]) >= racyWindow {
+		if err == nil {
+			writeCached(name, cached{cacheVersion, path, id, now, c})
+		}
+		writeLevel(cacheDir, levelOf(id, c.LogLevel))
 	}
 	return c, err
+}
+
+// levelLink is a symbolic link beside the cached configuration that leads
+// nowhere: its text tells the log_level of a config.yaml that was read before,
+// for one system call.
+const levelLink = "log-level"
+
+func levelOf(id [5]int64, level string) string { return fmt.Sprintf("%x:%s", id, level) }
+
+func writeLevel(cacheDir, text string) {
+	name := filepath.Join(cacheDir, levelLink)
+	if old, err := os.Readlink(name); err == nil && old == text {
+		return
+	}
+	tmp := filepath.Join(cacheDir, ".new-"+levelLink)
+	_ = os.Remove(tmp) // of a killed process, or of one that comes second
+	if os.Symlink(text, tmp) == nil && os.Rename(tmp, name) != nil {
+		_ = os.Remove(tmp)
+	}
+}
+
+// Debugging reports whether log_level is debug. Where there is no config.yaml that
+// is one system call, where it is the one that was read last three.
+func Debugging(path, cacheDir string) bool {
+	id, ok := fileID(path)
+	if !ok {
+		return false
+	}
+	if text, err := os.Readlink(filepath.Join(cacheDir, levelLink)); err == nil {
+		if known := levelOf(id, ""); strings.HasPrefix(text, known) {
+			return text[len(known):] == "debug"
+		}
+	}
+	if unix.Access(cacheDir, unix.W_OK) != nil {
+		return false // nothing could be kept, so that each command would read it anew
+	}
+	c, _ := LoadCached(path, cacheDir)
+	return c.LogLevel == "debug"
 }
 
 // fileID tells whether a file is still the same: size, mtime and ctime in

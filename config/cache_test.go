@@ -57,3 +57,59 @@ func TestLoadCached(t *testing.T) {
 	}
 	same("writable by others")
 }
+
+// The log level is known without reading the configuration that was read before,
+// and never wrongly: not after a change, nor where nothing can be kept.
+func TestDebugging(t *testing.T) {
+	dir := t.TempDir()
+	path, cache := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "cache")
+	if Debugging(path, cache) {
+		t.Error("without a configuration")
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("log_level: DEBUG\n")
+	if Debugging(path, cache) {
+		t.Error("where nothing can be kept each command would read it")
+	}
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text string
+		want bool
+	}{
+		{"log_level: DEBUG\n", true}, {"log_level: info\n", false}, {"log_level: debug\ntrash: {keep_days: 9}\n", true},
+		{"log_level: debug\ntrash: {keep_days: 0}\n", false}, // not in force
+		{"log_level: loud\n", false}, {"[", false}, {"log_level: debug\n", true},
+	} {
+		write(c.text)
+		if got := Debugging(path, cache); got != c.want {
+			t.Errorf("%q: %v", c.text, got)
+		}
+	}
+	// Known from now on without the file's content, once it is not just changed.
+	if id, ok := fileID(path); ok {
+		writeLevel(cache, levelOf(id, "info"))
+	}
+	if Debugging(path, cache) {
+		t.Error("what is known is not used")
+	}
+	for range 2 { // an unfinished one is in nobody's way
+		if err := os.Symlink("x", filepath.Join(cache, ".new-"+levelLink)); err != nil {
+			t.Fatal(err)
+		}
+		writeLevel(cache, "0:debug")
+		if got, err := os.Readlink(filepath.Join(cache, levelLink)); err != nil || got != "0:debug" {
+			t.Errorf("%q, %v", got, err)
+		}
+		_ = os.Remove(filepath.Join(cache, levelLink))
+	}
+	if !Debugging(path, cache) {
+		t.Error("what is not known is not read")
+	}
+}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
+
+	"safeshell/config/yamltree"
 )
 
 // Config is config.yaml (DESIGN "Config"). The zero value is not useful; Load
@@ -96,7 +96,8 @@ type file struct {
 
 // Load reads config.yaml. A file that is not there gives the defaults. A file
 // that is wrong gives the defaults too, all of them, beside an error that names
-// file, line and column: half of a broken configuration is never in force.
+// file, line and column: half of a broken configuration is never in force. Only
+// a wrong log_level leaves the rest as written (LevelError).
 func Load(path string) (Config, error) {
 	data, err := read(path)
 	if err != nil || len(data) == 0 {
@@ -105,29 +106,27 @@ func Load(path string) (Config, error) {
 	fault := func(line, col int, msg string) (Config, error) {
 		return Default(), fmt.Errorf("%s:%d:%d: %s", path, line, col, msg)
 	}
-	var root, next yaml.Node
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&root); errors.Is(err, io.EOF) {
+	root, err := yamltree.Parse(data)
+	var bad *yamltree.Fault
+	switch {
+	case errors.As(err, &bad):
+		return fault(bad.Line, bad.Column, bad.Message)
+	case err != nil:
+		return Default(), fmt.Errorf("%s: %w", path, err)
+	case root == nil:
 		return Default(), nil
-	} else if err != nil {
-		return fault(YAMLPlace(data, err))
-	}
-	if err := dec.Decode(&next); err == nil {
-		return fault(next.Line, next.Column, "holds more than one document; keep one")
-	} else if !errors.Is(err, io.EOF) {
-		return fault(YAMLPlace(data, err))
 	}
 	var f file
-	if n, what := misfit(root.Content[0], reflect.TypeOf(f), ""); n != nil {
+	if n, what := fill(root, reflect.ValueOf(&f).Elem(), ""); n != nil {
 		return fault(n.Line, n.Column, what)
-	}
-	if err := root.Decode(&f); err != nil {
-		return fault(YAMLPlace(data, err))
 	}
 	c, key, err := f.config()
 	if err != nil {
-		line, col := locate(&root, key)
-		return Default(), fmt.Errorf("%s:%d:%d: %s: %w", path, line, col, key, err)
+		line, col := locate(root, key)
+		if !errors.As(err, new(*LevelError)) {
+			c = Default()
+		}
+		return c, fmt.Errorf("%s:%d:%d: %s: %w", path, line, col, key, err)
 	}
 	return c, nil
 }
@@ -168,11 +167,12 @@ func (f file) config() (c Config, key string, err error) {
 		if v == nil || err != nil {
 			return
 		}
-		if !slices.Contains(allowed, *v) {
+		word := strings.ToLower(strings.TrimSpace(*v))
+		if !slices.Contains(allowed, word) {
 			key, err = k, fmt.Errorf("%q is none of %s", *v, strings.Join(allowed, ", "))
 			return
 		}
-		*to = *v
+		*to = word
 	}
 	seconds := func(k string, v *float64, to *time.Duration, low, high float64) {
 		if v == nil || err != nil {
@@ -185,7 +185,6 @@ func (f file) config() (c Config, key string, err error) {
 		*to = time.Duration(*v * float64(time.Second))
 	}
 	oneOf("unreachable_behavior", f.Unreachable, &c.Unreachable, "fail_closed", "fail_open")
-	oneOf("log_level", f.LogLevel, &c.LogLevel, "debug", "info", "warn", "error")
 	oneOf("approval.via", f.Approval.Via, &c.Approval.Via, "monitor", "agent")
 	seconds("approval.timeout_seconds", f.Approval.Timeout, &c.Approval.Timeout, 1, 86400)
 	seconds("approval.wait_for_monitor_seconds", f.Approval.WaitForMonitor, &c.Approval.WaitForMonitor, 0, 3600)
@@ -205,12 +204,13 @@ func (f file) config() (c Config, key string, err error) {
 		c.ConditionTimeout = time.Duration(*v) * time.Millisecond
 	}
 	if v := f.Approval.Notify; v != nil {
-		for _, n := range *v {
-			if n != "bell" && n != "desktop" {
-				return c, "approval.notify", fmt.Errorf("%q is none of bell, desktop", n)
-			}
+		c.Approval.Notify = slices.Clone(*v)
+		for i := range *v {
+			oneOf("approval.notify", &(*v)[i], &c.Approval.Notify[i], "bell", "desktop")
 		}
-		c.Approval.Notify = *v
+		if err != nil {
+			return c, key, err
+		}
 	}
 	if v := f.Trash.KeepDays; v != nil {
 		if *v < 1 || *v > 36500 {
@@ -232,8 +232,26 @@ func (f file) config() (c Config, key string, err error) {
 		}
 	}
 	c.Permissions = Permissions{Commands: p.Commands, AllowProjectCommands: p.AllowProjectCommands, StrictPaths: p.StrictPaths}
-	return c, "", nil
+	// Last: it decides about no command, so a wrong one leaves the rest in force.
+	if v := f.LogLevel; v != nil && strings.EqualFold(strings.TrimSpace(*v), "warning") {
+		c.LogLevel = "warn"
+		return c, "", nil
+	}
+	oneOf("log_level", f.LogLevel, &c.LogLevel, Levels...)
+	if err != nil {
+		err = &LevelError{err}
+	}
+	return c, key, err
 }
+
+// Levels are the values of log_level, the most talkative first.
+var Levels = []string{"debug", "info", "warn", "error"}
+
+// LevelError is a log_level that is none: the rest of the file is in force, and
+// info holds.
+type LevelError struct{ error }
+
+func (e *LevelError) Unwrap() error { return e.error }
 
 // ParseSize reads a number of bytes: 1048576, 500MB, 10GiB.
 func ParseSize(s string) (int64, error) {
@@ -250,11 +268,7 @@ func ParseSize(s string) (int64, error) {
 }
 
 // locate returns line and column of a dotted key's value.
-func locate(root *yaml.Node, key string) (line, col int) {
-	n := root
-	if len(n.Content) > 0 {
-		n = n.Content[0]
-	}
+func locate(n *yamltree.Node, key string) (line, col int) {
 	line, col = 1, 1
 	for _, part := range strings.Split(key, ".") {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -266,4 +280,90 @@ func locate(root *yaml.Node, key string) (line, col int) {
 		}
 	}
 	return line, col
+}
+
+// fill sets v from n. It returns the first node that cannot be read, and what it
+// should be. Null stands for "not given".
+func fill(n *yamltree.Node, v reflect.Value, key string) (at *yamltree.Node, what string) {
+	named := func(format string, a ...any) string {
+		if key != "" {
+			format = key + ": " + format
+		}
+		return fmt.Sprintf(format, a...)
+	}
+	switch {
+	case n.Kind == yamltree.Alias || n.Anchor != "":
+		return n, named("write the value out, without an alias")
+	case n.Null():
+		return nil, ""
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return fill(n, v.Elem(), key)
+	case v.Kind() == reflect.Struct:
+		return fillStruct(n, v, key, named)
+	case v.Kind() == reflect.Slice:
+		if n.Kind != yamltree.Sequence {
+			return n, named("write a list, for example [a, b], not %s", n.Show())
+		}
+		v.Set(reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)))
+		for i, c := range n.Content {
+			if at, what := fill(c, v.Index(i), key); at != nil {
+				return at, what
+			}
+		}
+		return nil, ""
+	}
+	want, ok := "", n.Kind == yamltree.Scalar
+	switch v.Kind() {
+	case reflect.String:
+		want = "one value"
+		v.SetString(n.Value)
+	case reflect.Bool:
+		want = "true or false"
+		word := strings.ToLower(n.Value)
+		v.SetBool(word == "true" || word == "yes" || word == "on")
+		ok = ok && (v.Bool() || word == "false" || word == "no" || word == "off")
+	case reflect.Int:
+		want = "a whole number"
+		i, err := strconv.ParseInt(n.Value, 0, 64)
+		ok = ok && err == nil
+		v.SetInt(i)
+	case reflect.Float64:
+		want = "a number"
+		f, err := strconv.ParseFloat(n.Value, 64)
+		ok = ok && err == nil
+		v.SetFloat(f)
+	}
+	if !ok {
+		return n, named("write %s, not %s", want, n.Show())
+	}
+	return nil, ""
+}
+
+// fillStruct sets the fields of v that n names.
+func fillStruct(n *yamltree.Node, v reflect.Value, key string, named func(string, ...any) string) (at *yamltree.Node, what string) {
+	if n.Kind != yamltree.Mapping {
+		return n, named("write keys and values below it, not %s", n.Show())
+	}
+	fields, lines := map[string]reflect.Value{}, map[string]int{}
+	var known []string
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("yaml")
+		fields[name], known = v.Field(i), append(known, name)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		f, ok := fields[k.Value]
+		if !ok {
+			return k, fmt.Sprintf("unknown key %q; known here: %s", k.Value, strings.Join(known, ", "))
+		}
+		if line, twice := lines[k.Value]; twice {
+			return k, fmt.Sprintf("mapping key %q already defined at line %d", k.Value, line)
+		}
+		lines[k.Value] = k.Line
+		if at, what := fill(n.Content[i+1], f, strings.TrimPrefix(key+"."+k.Value, ".")); at != nil {
+			return at, what
+		}
+	}
+	return nil, ""
 }

@@ -46,6 +46,16 @@ permissions: {commands: [curl, ./x], allow_project_commands: true, strict_paths:
 		{"broken", "approval: {notify: [", nil, "config.yaml"},
 		{"two documents", "log_level: info\n---\nlog_level: warn\n", nil, "more than one document"},
 		{"a list", "- 1\n", nil, "config.yaml:1"},
+		{"levels in capitals", "log_level: INFO\nunreachable_behavior: Fail_Open\napproval: {via: AGENT, notify: [Bell]}\n", func(c *Config) {
+			c.Unreachable, c.Approval.Via, c.Approval.Notify = "fail_open", "agent", []string{"bell"}
+		}, ""},
+		{"a warning", "log_level: Warning\n", func(c *Config) { c.LogLevel = "warn" }, ""},
+		{"an error", "log_level: ' ERROR '\n", func(c *Config) { c.LogLevel = "error" }, ""},
+		// It decides about no command: what does stays in force.
+		{"no level", "unreachable_behavior: fail_open\nlog_level: loud\ntrash: {keep_days: 7}\n", func(c *Config) {
+			c.Unreachable, c.Trash.KeepDays = "fail_open", 7
+		}, `config.yaml:2:12: log_level: "loud" is none of debug, info, warn, error`},
+		{"no level, and worse", "log_level: loud\ntrash: {keep_days: 0}\n", nil, "trash.keep_days"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

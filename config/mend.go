@@ -34,7 +34,11 @@ func (p Paths) Unreadable(err error) string {
 	if do == "" {
 		do = Edit(p.Config)
 	}
-	return err.Error() + "; the defaults hold until it is mended: " + do
+	holds := "the defaults hold"
+	if errors.As(err, new(*LevelError)) {
+		holds = "info holds, beside the rest of the file,"
+	}
+	return err.Error() + "; " + holds + " until it is mended: " + do
 }
 
 // MendFile is Mend for a known path and system error.

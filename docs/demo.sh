@@ -6,6 +6,9 @@
 set -euo pipefail
 
 bin=${1:?usage: docs/demo.sh /path/to/safeshell}
+tool() { command -v "$1" || { echo "demo: $1 is not installed; install it with your package manager" >&2; exit 1; }; }
+git=$(tool git)
+script=$(tool script)
 top=$(mktemp -d "${TMPDIR:-/tmp}/safeshell-demo.XXXXXX")
 watcher=
 # What the demo does for itself goes by absolute paths, past the shims.
@@ -44,9 +47,9 @@ eval "$(safeshell init - --shell bash)"
 run 'command -v rm'
 
 cd "$top/repo"
-/usr/bin/git init -q -b main .
+"$git" init -q -b main .
 printf 'the only copy\n' > notes.txt
-/usr/bin/git add notes.txt
+"$git" add notes.txt
 
 say "1. A commit on main is refused, with a reason to act on"
 run 'git commit -q -m "quick fix"'
@@ -58,14 +61,14 @@ run 'safeshell trash list'
 run 'safeshell trash restore notes.txt; cat notes.txt'
 
 say "3. A risky push of an agent waits until a person says yes in another terminal"
-/usr/bin/git init -q --bare ../remote.git
-/usr/bin/git remote add origin ../remote.git
-/usr/bin/git push -q origin fix-1
-/usr/bin/git commit -q --amend -m "quick fix, better said"
+"$git" init -q --bare ../remote.git
+"$git" remote add origin ../remote.git
+"$git" push -q origin fix-1
+"$git" commit -q --amend -m "quick fix, better said"
 # The other terminal: `safeshell watch` on a pseudo-terminal, with a hand that
 # types into it through descriptor 9.
 /usr/bin/mkfifo "$top/hand"
-/usr/bin/script -qefc "safeshell watch --plain" /dev/null < "$top/hand" > "$top/screen" 2>&1 &
+"$script" -qefc "safeshell watch --plain" /dev/null < "$top/hand" > "$top/screen" 2>&1 &
 watcher=$!
 exec 9> "$top/hand"
 until_true monitor_runs

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"math"
 	"strings"
 
 	"safeshell/script"
@@ -27,7 +28,10 @@ type target struct {
 	word      script.Word
 	recursive bool
 	staged    bool   // staged changes go as well
+	listed    bool   // what another command lists: never a reason for an exception
 	dir       string // that the word is relative to, when not the command's
+
+	from script.Word // a directory whose content is written below it
 
 	same *target // reads as this one
 
@@ -72,6 +76,8 @@ func (v *view) targets() []target {
 			v.touch(accEmpty, e.Path, false)
 		case script.Read:
 			v.touch(accRead, e.Path, false)
+		case script.Change:
+			v.touch(accChange, e.Path, e.Recursive)
 		}
 	}
 	if v.line.name != "" && len(v.line.words) > 1 {
@@ -96,6 +102,11 @@ func (v *view) touch(kind accessKind, w script.Word, recursive bool) {
 		v.accesses = make([]target, 0, min(len(v.line.words)+len(v.c.Redirects), 64))
 	}
 	v.accesses = append(v.accesses, target{kind: kind, word: w, recursive: recursive})
+	if kind != accRead && v.i > 0 && !w.Known() {
+		for _, x := range v.given(w) {
+			v.accesses = append(v.accesses, target{kind: kind, word: x, recursive: recursive, listed: true})
+		}
+	}
 }
 
 // noise names the devices whose content is worth nothing.
@@ -118,6 +129,9 @@ func isSink(s string) bool {
 
 func (v *view) redirects() {
 	for k, r := range v.c.Redirects {
+		if !v.spend(1 + len(v.c.Redirects)/64) {
+			return
+		}
 		own := v.ownRedirect(r)
 		switch r.Op {
 		case ">", ">|", "&>", ">&", "<>":
@@ -144,23 +158,43 @@ func (v *view) ownRedirect(r script.Redirect) bool {
 	if v.c.Nested || len(v.c.Argv) == 0 {
 		return true
 	}
-	from, to := v.c.Span.End, r.Span.Start
-	if r.Span.End <= v.c.Span.Start {
-		from, to = r.Span.End, v.c.Span.Start
+	if v.ownUntil == 0 {
+		v.ownFrom, v.ownUntil = v.ownRange()
 	}
-	for at := from; at < to; at++ {
-		if at < 0 || at >= len(v.a.Text) {
-			return true
-		}
-		inside := false
-		for _, o := range v.c.Redirects {
-			inside = inside || o.Span.Start <= at && at < o.Span.End
-		}
-		if c := v.a.Text[at]; !inside && c != ' ' && c != '\t' {
-			return false
-		}
+	return r.Span.Start >= v.ownFrom && r.Span.End <= v.ownUntil
+}
+
+// ownRange is what of the text the command and the redirections beside it are.
+func (v *view) ownRange() (from, until int) {
+	from, until = v.c.Span.Start, v.c.Span.End
+	text := v.a.Text
+	if from < 0 || until > len(text) {
+		return math.MinInt, math.MaxInt
 	}
-	return true
+	begin, end := make(map[int]int, len(v.c.Redirects)), make(map[int]int, len(v.c.Redirects))
+	for _, r := range v.c.Redirects {
+		if r.Span.Start < 0 || r.Span.End > len(text) {
+			return math.MinInt, math.MaxInt
+		}
+		begin[r.Span.Start], end[r.Span.End] = r.Span.End, r.Span.Start
+	}
+	for {
+		next := until + len(text[until:]) - len(strings.TrimLeft(text[until:], " \t"))
+		to, ok := begin[next]
+		if !ok || to <= next {
+			break
+		}
+		until = to
+	}
+	for {
+		next := len(strings.TrimRight(text[:from], " \t"))
+		to, ok := end[next]
+		if !ok || to >= next {
+			break
+		}
+		from = to
+	}
+	return from, max(until, 1)
 }
 
 // keepsNothing says that redirection k only empties its file: nothing is
@@ -176,21 +210,28 @@ func (v *view) keepsNothing(r script.Redirect, k int, own bool) bool {
 	}
 	// { :; } > f: of a compound command all commands must be silent, or one read
 	// that same file.
-	silent := true
-	for i := range v.a.Commands {
-		c := &v.a.Commands[i]
-		for _, x := range c.Redirects {
-			if x.Span != r.Span {
-				continue
-			}
-			in := newView(v.r, v.a, i)
-			if in.readsItself(r.Target) {
-				return true
-			}
-			silent = silent && in.silent()
-		}
+	f := v.facts()
+	empties, ok := f.emptied[r.Span]
+	if ok {
+		return empties
 	}
-	return silent
+	if f.emptied == nil {
+		f.emptied = map[script.Span]bool{}
+	}
+	empties = true
+	for _, i := range v.redirectedBy(r.Span) {
+		if !v.spend(2) {
+			break
+		}
+		in := newView(v.r, v.a, i)
+		if in.readsItself(r.Target) {
+			empties = true
+			break
+		}
+		empties = empties && in.silent()
+	}
+	f.emptied[r.Span] = empties
+	return empties
 }
 
 // readsItself says that the file is also read by the command, or by one that
@@ -202,7 +243,10 @@ func (v *view) readsItself(target script.Word) bool {
 	}
 	reads := func(x *view) bool {
 		for _, r := range x.c.Redirects {
-			if s, ok := x.pathOf(r.Target, x.dir).exact(); r.Op == "<" && ok && s == file {
+			if r.Op != "<" || !x.spend(1) {
+				continue
+			}
+			if s, ok := x.pathOf(r.Target, x.dir).exact(); ok && s == file {
 				return true
 			}
 		}

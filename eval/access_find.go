@@ -46,7 +46,7 @@ func (v *view) foundIn(start []script.Word, set findSet) []script.Word {
 			if fits, err := path.Match(name, baseName(own)); known && (fits || err != nil) {
 				out = append(out, w) // the starting point itself
 			}
-			out = append(out, found(w, name))
+			out = append(out, v.foundBy(w, name))
 		}
 	}
 	return out
@@ -59,7 +59,7 @@ func found(start script.Word, name string) script.Word {
 		last.Kind = script.Literal
 	}
 	return script.Word{Parts: append(start.Parts[:len(start.Parts):len(start.Parts)],
-		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand, Name: "found"},
+		script.Part{Kind: script.Literal, Text: "/"}, script.Part{Kind: script.Operand, Name: foundName},
 		script.Part{Kind: script.Literal, Text: "/"}, last)}
 }
 
@@ -123,7 +123,7 @@ func (v *view) fromFind(w script.Word, kind accessKind) []script.Word {
 	if len(w.Parts) != 1 || w.Parts[0].Kind != script.Operand || len(v.c.Via) == 0 {
 		return nil
 	}
-	via := v.c.Via[len(v.c.Via)-1]
+	via := v.givenBy()
 	xargs := strings.HasPrefix(via, "xargs")
 	if !xargs && strings.HasPrefix(via, "fd") && kind == accRead {
 		for i := v.i - 1; i >= 0; i-- {
@@ -169,12 +169,23 @@ func (v *view) fromFind(w script.Word, kind accessKind) []script.Word {
 				if kind == accRead {
 					name = anyOf(name)
 				}
-				out = append(out, found(s, name))
+				out = append(out, f.foundBy(s, name))
 			}
 		}
 		return out
 	}
 	return nil
+}
+
+// givenBy is what gives the command its operands: find -exec, xargs, fd -x, also
+// with a shell between.
+func (v *view) givenBy() string {
+	for k := len(v.c.Via) - 1; k >= 0; k-- {
+		if program, _, _ := strings.Cut(v.c.Via[k], " "); !isShell(baseName(program)) {
+			return v.c.Via[k]
+		}
+	}
+	return ""
 }
 
 // listed are the files that a program lists for xargs to read: ls ~/.ssh/id_*,

@@ -17,8 +17,9 @@ func (v *view) gitTouch(kind accessKind, ws []script.Word) {
 		ws = []script.Word{{Parts: []script.Part{{Kind: script.Operand}}}}
 	}
 	fresh := !elsewhere && place.dir == "" && v.inFresh()
+	staged := kind == accDiscard && v.fromCommit()
 	for _, w := range ws {
-		t := target{kind: kind, word: w, recursive: true, dir: place.dir, staged: kind == accDiscard && v.fromCommit()}
+		t := target{kind: kind, word: w, recursive: true, dir: place.dir, staged: staged}
 		if fresh {
 			t.word = v.c.Dir // whatever it is, it is in there
 		}
@@ -36,7 +37,16 @@ func (v *view) gitTouch(kind accessKind, ws []script.Word) {
 // gitAccess is what git does to files by its operands.
 func (v *view) gitAccess() {
 	l := &v.line
+	v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "--output", "--output-directory", "--separate-git-dir")
 	switch l.sub {
+	case "archive", "format-patch":
+		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o")
+	case "init":
+		v.touchAll(accChange, v.operandList(1), false)
+	case "clone", "bundle", "worktree", "submodule":
+		if ops := v.operandList(1); len(ops) > 1 { // git clone URL DIR, git bundle create FILE
+			v.touch(accChange, ops[1], false)
+		}
 	case "clean":
 		if l.flag("-n") || l.flag("--dry-run") || !(l.flag("-f") || l.flag("--force")) {
 			return

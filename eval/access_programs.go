@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"slices"
 	"strings"
 
 	"safeshell/script"
@@ -10,7 +11,7 @@ import (
 func (v *view) programAccess() {
 	l := &v.line
 	switch l.name {
-	case "cat", "tac", "less", "more", "head", "tail", "nl", "od", "xxd", "hexdump", "hd", "strings", "uniq", "paste", "comm", "diff", "sdiff", "colordiff", "vimdiff", "fold", "fmt", "rev", "column", "expand", "base64", "base32", "bat", "batcat", "view", "emacs", "nano", "pico", "micro", "code", "zcat", "gzip", "bzip2", "xz", "zstd", "pbcopy", "xclip", "xsel", "wl-copy", "open", "xdg-open", "glow", "look", "pr", "shuf", "most", "csvlook", "dotenv-linter":
+	case "cat", "tac", "less", "more", "head", "tail", "nl", "od", "hexdump", "hd", "strings", "paste", "comm", "diff", "sdiff", "colordiff", "vimdiff", "fold", "fmt", "rev", "column", "expand", "bat", "batcat", "view", "emacs", "nano", "pico", "micro", "code", "zcat", "pbcopy", "xclip", "xsel", "wl-copy", "open", "xdg-open", "glow", "look", "pr", "most", "csvlook", "dotenv-linter":
 		v.touchAll(accRead, v.operandList(0), false)
 	case "vim", "vi", "nvim":
 		kind := accRead
@@ -18,6 +19,7 @@ func (v *view) programAccess() {
 			kind = accEmpty
 		}
 		v.touchAll(kind, v.operandList(0), false)
+		v.editorWrites()
 	case "cut":
 		if !v.namesOnly() {
 			v.touchAll(accRead, v.operandList(0), false)
@@ -52,6 +54,7 @@ func (v *view) programAccess() {
 		if kind == accWrite || !v.namesOnly() {
 			v.touchAll(kind, v.after(n), false)
 		}
+		v.awkWrites()
 	case "perl", "ruby":
 		if l.flag("-i") {
 			n := 1
@@ -104,9 +107,10 @@ func (v *view) programAccess() {
 			v.touch(accDelete, w, true)
 		}
 	case "sqlite3", "duckdb":
-		if ops := v.operandList(0); len(ops) > 0 {
-			v.touch(accRead, ops[0], false)
-		}
+		v.sqlAccess()
+	case "psql":
+		v.tableAccess()
+		v.sqlAccess()
 	case "xargs", "parallel":
 		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, "-a", "--arg-file")
 	case "badblocks":
@@ -114,16 +118,21 @@ func (v *view) programAccess() {
 			v.touchAll(accEmpty, v.operandList(0), false)
 		}
 	case "fallocate":
+		v.touchAll(accChange, v.operandList(0), false)
 		if l.flag("-p") || l.flag("-z") || l.flag("-c") || l.flag("--punch-hole") || l.flag("--zero-range") {
 			v.touchAll(accEmpty, v.operandList(0), false)
 		}
 	case "rm", "unlink", "srm", "shred", "wipe", "grm", "zf_rm":
-		v.touchAll(accDelete, v.operandList(0), l.flag("-r") || l.flag("-R") || l.flag("--recursive"))
+		ws := v.operandList(0)
+		if l.name == "rm" || l.name == "grm" {
+			ws = slices.DeleteFunc(ws, refusedByRm)
+		}
+		v.touchAll(accDelete, ws, l.flag("-r") || l.flag("-R") || l.flag("--recursive"))
 	case "rmdir":
 		v.touchAll(accChange, v.operandList(0), false)
 	case "chmod", "chown", "chgrp", "chattr", "setfacl":
 		n := 1
-		if l.flag("--reference") || l.name == "setfacl" || v.modeOption() {
+		if l.flag("--reference") || l.name == "setfacl" || l.name == "chattr" || v.modeOption() {
 			n = 0
 		}
 		v.touchAll(accChange, v.after(n), l.flag("-R") || l.flag("--recursive"))
@@ -131,10 +140,10 @@ func (v *view) programAccess() {
 		v.touchAll(accChange, v.operandList(0), false)
 	case "find", "fd", "fdfind":
 		v.findAccess()
-	case "tar", "bsdtar", "zip", "7z", "7za":
-		v.archiveAccess()
-	case "unzip":
-		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-d")
+	case "tar", "bsdtar":
+		v.tarAccess()
+	case "zip", "7z", "7za", "7zr", "unzip":
+		v.zipAccess()
 	case "curl", "wget", "http", "https", "xh":
 		v.transferAccess()
 	case "openssl":
@@ -149,16 +158,15 @@ func (v *view) programAccess() {
 		if !l.flag("-y") && !l.flag("-l") && !l.flag("-R") && !l.flag("-F") && !l.flag("-e") {
 			v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-f")
 		}
-	case "gpg", "gpg2", "age", "pandoc":
-		v.touchAll(accRead, v.operandList(0), false)
 	case "patch":
-		v.touchAll(accWrite, v.operandList(0), false)
+		v.patchAccess()
 	case "ed", "ex":
 		kind := accWrite
 		if v.emptiesInEditor() {
 			kind = accEmpty
 		}
 		v.touchAll(kind, v.operandList(0), false)
+		v.editorWrites()
 	case "docker", "podman", "kubectl", "oc":
 		if l.sub == "cp" {
 			v.lastIsTarget(v.operandList(1))
@@ -169,11 +177,19 @@ func (v *view) programAccess() {
 		if l.operandsBegin([]string{"gist", "create"}) {
 			v.touchAll(accRead, v.operandList(2), false)
 		}
+		v.tableAccess()
 	case "git":
 		v.gitAccess()
+	case "gcc", "cc", "g++", "clang", "clang++", "c++", "rustc", "ld", "as", "tcc", "go":
+		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--out-dir")
+		for i, k := range l.kinds { // -oFILE
+			if s, _ := leading(l.words[i]); k == argOption && strings.HasPrefix(s, "-o/") || strings.HasPrefix(s, "-o.") {
+				v.touch(accWrite, cutWord(l.words[i], 2), false)
+			}
+		}
 	default:
-		if l.hasOption {
-			v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--output", "--out", "--outfile", "--output-file")
+		if !v.tableAccess() && l.hasOption {
+			v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--output", "--out", "--outfile", "--output-file", "--output-dir", "--outdir", "--out-dir", "--dest", "--destination")
 		}
 	}
 }
@@ -337,6 +353,14 @@ func (v *view) serverAccess() {
 	if served {
 		v.optionWords(func(w script.Word) { v.touch(accRead, w, true) }, options...)
 	}
+	if unpacks := v.line.flag("-e") || v.line.flag("--extract"); unpacks && v.line.name != "php" {
+		v.optionWords(func(w script.Word) {
+			s, _ := w.Text()
+			if ops := v.operandList(0); len(ops) > 1 && (s == "zipfile" || s == "tarfile") {
+				v.unpacks(ops[len(ops)-1], ops[0], nil)
+			}
+		}, "-m")
+	}
 }
 
 func (v *view) truncateAccess() {
@@ -349,66 +373,62 @@ func (v *view) truncateAccess() {
 	v.touchAll(kind, v.operandList(0), false)
 }
 
-func (v *view) archiveAccess() {
-	l := &v.line
-	ops := v.operandList(0)
-	if l.name != "tar" && l.name != "bsdtar" {
-		if len(ops) > 1 {
-			if l.name != "zip" {
-				ops = ops[1:] // 7z a archive files
-			}
-			v.touchAll(accRead, ops[min(1, len(ops)):], true)
-		}
-		return
-	}
-	bundle, _ := l.words[1].Text()
-	old := l.kinds[1] == argOperand // tar czf a.tgz dir
-	if old {
-		ops = ops[1:]
-		if strings.Contains(bundle, "f") && len(ops) > 0 {
-			ops = ops[1:]
-		}
-	}
-	mode := func(short, long string) bool {
-		return old && strings.Contains(bundle, short) || l.flag("-"+short) || l.flag(long)
-	}
-	switch {
-	case mode("c", "--create"), mode("r", "--append"), mode("u", "--update"):
-		from := len(v.accesses)
-		v.touchAll(accRead, ops, true)
-		v.optionWords(func(w script.Word) { // tar -C dir: the names are in dir
-			if d, ok := v.pathOf(w, v.dir).exact(); ok {
-				for i := from; i < len(v.accesses); i++ {
-					v.accesses[i].dir = d
-				}
-			}
-		}, "-C", "--directory")
-		if l.flag("--remove-files") {
-			v.touchAll(accDelete, ops, true)
-		}
-	case mode("x", "--extract"):
-		dest := script.Lit(".")
-		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false); dest = w }, "-C", "--directory")
-		if l.flag("--recursive-unlink") {
-			v.touch(accDelete, dest, true) // whole directories that the archive names
-		}
-	}
-}
-
 func (v *view) transferAccess() {
+	var dirs []script.Word
+	into := func(w script.Word) { dirs = append(dirs, w) }
+	write := func(w script.Word) { v.writeAt(dirs, w) }
+	named := false // the remote side does not choose the name
 	switch v.line.name {
 	case "curl":
-		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--output")
+		v.optionWords(into, "--output-dir")
+		v.optionWords(func(w script.Word) { write(w); named = true }, "-o", "--output")
+		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--hsts", "--alt-svc", "--etag-save", "--libcurl")
 		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, "-T", "--upload-file", "-K", "--config", "-b", "--cookie")
 		v.optionWords(func(w script.Word) { v.atFile(w) }, "-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form", "-H", "--header")
+		named = named && !v.line.flag("-J") || !v.line.flag("-O") && !v.line.flag("--remote-name") && !v.line.flag("--remote-name-all")
 	case "wget":
-		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-O", "--output-document")
+		v.optionWords(into, "-P", "--directory-prefix")
+		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false); named = true }, "-O", "--output-document")
+		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--output-file", "-a", "--append-output", "--save-cookies")
 		v.optionWords(func(w script.Word) { v.touch(accRead, w, false) }, "--post-file", "--body-file")
+		named = named || v.line.flag("--spider")
 	default:
 		v.optionWords(func(w script.Word) { v.touch(accWrite, w, false) }, "-o", "--output")
 		for _, w := range v.operandList(0) {
 			v.atFile(w)
 		}
+		return
+	}
+	if named {
+		return
+	}
+	if len(dirs) > 0 {
+		v.touch(accWrite, dirs[len(dirs)-1], false)
+	}
+	for _, url := range v.operandList(0) { // the last part of the address is the name
+		if name := lastOf(url); len(name) < len(url.Parts) || len(name) > 0 && name[0].Text != url.Parts[0].Text {
+			write(script.Word{Parts: name, Span: url.Span})
+		}
+	}
+}
+
+// patchAccess is what patch changes: its operand, or what the patch names.
+func (v *view) patchAccess() {
+	if v.line.flag("--dry-run") {
+		return
+	}
+	var dirs []script.Word
+	v.optionWords(func(w script.Word) { dirs = append(dirs, w) }, "-d", "--directory")
+	out := false
+	v.optionWords(func(w script.Word) { v.writeAt(dirs, w); out = true }, "-o", "--output")
+	if ops := v.operandList(0); len(ops) > 0 {
+		if !out {
+			v.writeAt(dirs, ops[0])
+		}
+	} else if len(dirs) > 0 {
+		v.unpacks(dirs[0], script.Word{}, nil)
+	} else if v.dir != "" {
+		v.unpacks(script.Lit(v.dir), script.Word{}, nil)
 	}
 }
 
@@ -425,13 +445,17 @@ func (v *view) atFile(w script.Word) {
 func (v *view) cloudCopyAccess() {
 	ops := v.operandList(0)
 	copies := false
-	for _, w := range ops {
+	for i, w := range ops {
 		switch s, _ := w.Text(); s {
 		case "cp", "mv", "sync", "rsync", "put", "upload", "copy", "copyto", "upload-batch", "mirror":
 			copies = true
 			continue
 		}
 		if copies && !isRemotePath(w) {
+			if last := i == len(ops)-1; last && isRemotePath(ops[i-1]) {
+				v.writeTo(ops[i-1:i], w)
+				continue
+			}
 			v.touch(accRead, w, true)
 		}
 	}
@@ -490,4 +514,13 @@ func (v *view) perlInPlace() accessKind {
 		}
 	}, "-e", "-E")
 	return kind
+}
+
+// refusedByRm says that an operand is d/. or d/.., which rm refuses and leaves.
+// What is of dots alone is left to the rules: it is meant to be the directory.
+func refusedByRm(w script.Word) bool {
+	text, known := w.Text()
+	text = strings.TrimRight(text, "/")
+	base := text[strings.LastIndexByte(text, '/')+1:]
+	return known && (base == "." || base == "..") && strings.Trim(text, "./") != "" && text[0] != '/' && text[0] != '~'
 }

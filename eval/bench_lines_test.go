@@ -58,7 +58,7 @@ func BenchmarkLine(b *testing.B) {
 }
 
 // processorTime is what this process has used so far.
-func processorTime(b *testing.B) time.Duration {
+func processorTime(b testing.TB) time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
 		b.Skip(err)

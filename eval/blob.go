@@ -102,7 +102,7 @@ func (c *clause) needs() (n needs) {
 	if c.reads != nil {
 		n |= needReads
 	}
-	if c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil {
+	if c.writes != nil || c.deletes != nil || c.empties != nil || c.replaces != nil || c.removes != nil {
 		n |= needChange
 	}
 	if c.args.set() || c.operand.set() || c.word.set() || c.operands == yes || c.paths != nil {

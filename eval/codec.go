@@ -48,7 +48,7 @@ type decoder struct {
 
 func (d *decoder) num() int {
 	var v uint64
-	for shift := 0; shift < 35; shift += 7 {
+	for shift := 0; shift < 63; shift += 7 {
 		if d.off >= len(d.s) {
 			break
 		}
@@ -247,6 +247,7 @@ const (
 	kMode
 	kProject
 	kGivesTo
+	kReplaces
 )
 
 // keys returns the bits of the keys that are set.
@@ -258,7 +259,7 @@ func (c *clause) keys() (k int) {
 		{c.subcommand != nil, kSubcommand}, {c.flags != nil, kFlags}, {c.options != nil, kOptions},
 		{c.args.set(), kArgs}, {c.operand.set(), kOperand}, {c.operands != unset, kOperands},
 		{c.paths != nil, kPaths}, {c.reads != nil, kReads}, {c.writes != nil, kWrites}, {c.deletes != nil, kDeletes},
-		{c.empties != nil, kEmpties}, {c.covers != nil, kCovers}, {c.recoverable != unset, kRecoverable},
+		{c.empties != nil, kEmpties}, {c.replaces != nil, kReplaces}, {c.covers != nil, kCovers}, {c.recoverable != unset, kRecoverable},
 		{c.scratch != unset, kScratch}, {c.project != unset, kProject}, {c.recursive != unset, kRecursive}, {c.pipesTo != nil, kPipesTo},
 		{c.fedBy != nil, kFedBy}, {c.givesTo != nil, kGivesTo}, {c.branch.set(), kBranch}, {c.via != nil, kVia}, {c.remote != unset, kRemote},
 		{c.unknown != nil, kUnknown}, {c.assigns != nil, kAssigns}, {c.code != nil, kCode},
@@ -365,13 +366,13 @@ type field[T any] struct {
 	to  *T
 }
 
-func (c *clause) lists() [19]field[[]string] {
-	return [19]field[[]string]{
+func (c *clause) lists() [20]field[[]string] {
+	return [20]field[[]string]{
 		{kFlags, &c.flags}, {kPaths, &c.paths}, {kReads, &c.reads}, {kWrites, &c.writes}, {kDeletes, &c.deletes},
 		{kEmpties, &c.empties}, {kCovers, &c.covers}, {kPipesTo, &c.pipesTo}, {kFedBy, &c.fedBy}, {kVia, &c.via},
 		{kUnknown, &c.unknown}, {kAssigns, &c.assigns}, {kCode, &c.code},
 		{kRemoves, &c.removes}, {kIs, &c.is}, {kMode, &c.mode}, {kMounts, &c.mounts}, {kSQL, &c.sql},
-		{kGivesTo, &c.givesTo},
+		{kGivesTo, &c.givesTo}, {kReplaces, &c.replaces},
 	}
 }
 

@@ -14,6 +14,15 @@ import (
 	"time"
 )
 
+// What is asked outside of this process has time limits of its own; in units of
+// the budget it bounds how often that is done for one text.
+const (
+	processCost   = 4000
+	conditionCost = 10
+)
+
+var errBudget = errors.New("there is too much to judge")
+
 // DefaultConditionTimeout applies when Options name no limit.
 const DefaultConditionTimeout = time.Second
 
@@ -42,7 +51,8 @@ type bashJudge struct {
 	self    string   // the running executable: PATH entries that lead to it are shims too
 	bash    string   // "" to look for it
 
-	memo *inProcess // of the conditions that need no bash
+	memo  *inProcess // of the conditions that need no bash
+	spend func(n int) bool
 }
 
 // The program that runs conditions. The values come through descriptor 3 and
@@ -66,6 +76,9 @@ const exportLimit = 32 << 10
 const maxScript = 96 << 10
 
 func (j *bashJudge) first(rules []*rule, v commandValues) (holds, at int, err error) {
+	if j.spend != nil && !j.spend(len(rules)*conditionCost+(len(v.args)>>8)) {
+		return -1, 0, errBudget
+	}
 	rest, index, known := j.open(rules, v)
 	if len(rest) == 0 {
 		return known, len(rules), nil
@@ -83,6 +96,9 @@ func (j *bashJudge) first(rules []*rule, v commandValues) (holds, at int, err er
 func (j *bashJudge) firstInBash(rules []*rule, v commandValues) (holds, at int, err error) {
 	if v.dir == "" {
 		return -1, 0, errors.New("the working directory is not known")
+	}
+	if j.spend != nil && !j.spend(processCost) {
+		return -1, 0, errBudget
 	}
 	bash := j.bash
 	if bash == "" {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"safeshell/budget"
 	"safeshell/config"
 	"safeshell/script"
 )
@@ -19,7 +20,7 @@ import (
 // Action is what a rule wants done, ordered from mild to strict.
 type Action uint8
 
-// The actions, mildest first, so that the strictest of several is the largest.
+// The actions, mildest first; how they rank says Strictness.
 const (
 	Allow Action = iota
 	Redirect
@@ -77,6 +78,8 @@ type Problem struct {
 	// Fatal: the file cannot be used and has no last good version;
 	// unreachable_behavior decides.
 	Fatal bool
+	// passing: it is not the file's, and may be gone the next time.
+	passing bool
 }
 
 // String returns the problem as one line: file:line:column: message; fix.
@@ -95,29 +98,26 @@ func (p Problem) String() string {
 	return s
 }
 
-// Decision is the verdict on one command.
+// Decision is the verdict on one command: the strictest rule that it meets.
 type Decision struct {
-	Action Action
-	// Rule is the name of the deciding rule; empty when none matched, and
-	// UnanalysedCommand when something could not be known.
-	Rule    string
-	Source  string // file of the rule, or "built-in:<pack>"
-	Message string
-	Suggest string
-	// AllowOverride: a deny that a human may approve (then it is asked).
-	AllowOverride bool
-	// Redirect is the argv to run instead (Action Redirect). Redirect[0] is
-	// "trash" for safeshell's own trash. It is nil when the command's words
-	// are not all known: the shim, which sees the real ones, redirects then.
+	Finding
+	// Also are the other rules that stop the command, the stricter first. There
+	// are none where nobody may lift the first.
+	Also []Finding
+	// RedirectBy is the rule that redirects the command, also where another one
+	// stops it first; nil when none does.
+	RedirectBy *Finding
+	// Redirect is the argv to run instead. Redirect[0] is "trash" for
+	// safeshell's own trash. It is nil when the command's words are not all
+	// known: the shim, which sees the real ones, redirects then.
 	Redirect []string
 	// RedirectBefore and RedirectAfter are the words around the command's own
 	// arguments in Redirect, also where those are not known: a text is rewritten
 	// by putting them around. RedirectBefore is nil where that cannot be done.
 	RedirectBefore, RedirectAfter []string
-	// Matched says in words what matched, for `check`.
-	Matched []string
-	// Loss names what would be lost, where that is known.
-	Loss []string
+	// Untrusted are the rules of a repository that would hold for the command,
+	// but are not in force because their file is not trusted.
+	Untrusted []Untrusted
 	// Notes are to be journaled (a condition that timed out, an untrusted
 	// repository rule that was skipped).
 	Notes []string
@@ -126,13 +126,17 @@ type Decision struct {
 	Problems []Problem
 }
 
-// Asked is what becomes of the command: Action, but RequireApproval for a deny
-// that a human may approve.
-func (d Decision) Asked() Action {
-	if d.Action == Deny && d.AllowOverride {
-		return RequireApproval
-	}
-	return d.Action
+// Untrusted is a rule that waits for trust.
+type Untrusted struct {
+	Rule    string
+	File    string
+	Content string // names the file's content: an edit is another one
+	Fix     string // the command that trusts it
+}
+
+// String says it in a line.
+func (u Untrusted) String() string {
+	return fmt.Sprintf("rule %s of %s is not in force, because the file is not trusted; to trust it: %s", u.Rule, u.File, u.Fix)
 }
 
 // Open finds the rules that apply. It never fails: a file that cannot be read
@@ -171,11 +175,12 @@ type Rules struct {
 	packs    uint32
 	packsSet bool
 
-	repos     map[string][]*source // by directory
-	dirs      map[string]dirInfo
-	indexes   map[string]cachedIndex
-	realDirs  map[string]string
-	textLinks textLinks
+	repos    map[string][]*source // by directory
+	dirs     map[string]dirInfo
+	indexes  map[string]cachedIndex
+	realDirs map[string]string
+	text     textFacts
+	budget   *budget.Budget // of the judgement at hand
 	// pathLists are by the address of a list's first entry.
 	pathLists map[*string]*pathList
 	own       ownNames
@@ -186,6 +191,7 @@ type Rules struct {
 
 	context Context // once asked
 	judge   conditionJudge
+	trace   func(rule, outcome string)
 }
 
 // Broken returns the first problem of a system or user file that has no last
@@ -273,6 +279,7 @@ func (r *Rules) conditionJudge() conditionJudge {
 			timeout: r.o.ConditionTimeout,
 			avoid:   []string{r.o.Paths.Shims, r.o.Paths.Shell},
 			self:    self,
+			spend:   func(n int) bool { return r.budget.Spend(n) },
 		}
 	}
 	return r.judge
@@ -280,10 +287,16 @@ func (r *Rules) conditionJudge() conditionJudge {
 
 // JudgeUnknown returns the verdict on what could not be analysed: to be asked
 // when an agent runs the text, and, for a text that is no valid shell, whoever
-// runs it. Allow when everything is known.
+// runs it; also, for everyone, a text that is past the budget for judging. Allow
+// when everything is known.
 func (r *Rules) JudgeUnknown(a *script.Analysis) Decision {
 	broken := false
-	d := Decision{Action: RequireApproval, Rule: UnanalysedCommand, Source: "built-in"}
+	d := Decision{Finding: Finding{Action: RequireApproval, Rule: UnanalysedCommand, Source: "built-in"}}
+	if over := a.Budget.Over(); over != "" {
+		d.Matched = []string{over}
+		d.Message = "This is too much to judge at once: " + over + ". Split it up: run its parts one at a time, each with fewer and shorter commands, loops and lists."
+		return d
+	}
 	for _, u := range a.Unknown {
 		broken = broken || isParseError(u)
 		d.Matched = append(d.Matched, u.Reason)

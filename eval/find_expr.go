@@ -22,7 +22,7 @@ func (a findSet) or(b findSet) findSet {
 	case b.none:
 		return a
 	}
-	out := findSet{any: a.any || b.any, empty: a.empty && b.empty}
+	out := findSet{any: a.any || b.any || len(a.names)+len(b.names) > maxFindNames, empty: a.empty && b.empty}
 	if !out.any {
 		out.names = slices.Concat(a.names, b.names)
 	}
@@ -42,6 +42,9 @@ type findExpr struct {
 	acted   bool
 	depth   int
 }
+
+// maxFindNames is how many patterns are told apart; beyond them it may be any file.
+const maxFindNames = 256
 
 // maxFindDepth bounds the parentheses and negations in one another.
 const maxFindDepth = 100

@@ -167,30 +167,70 @@ func (v *view) branch() (string, certainty) {
 
 func (v *view) findBranch() (string, certainty) {
 	place, k := v.gitPlaceOf()
-	for i := v.i - 1; i >= 0; i-- {
-		c := &v.a.Commands[i]
-		if len(c.Argv) < 3 || len(c.Via) != len(v.c.Via) {
+	for _, s := range slices.Backward(v.switchesBefore()) {
+		if !v.spend(1) {
+			break
+		}
+		if s.via != len(v.c.Via) || s.k != k || s.place.gitDir != place.gitDir || s.place.dir != place.dir && s.place.gitDir == "" {
 			continue
 		}
-		before := newView(v.r, v.a, i)
-		if before.line.name != "git" || !slices.Contains([]string{"checkout", "switch", "symbolic-ref"}, before.line.sub) {
-			continue
+		if s.name == "" {
+			// To somewhere that is not known. The shim sees the truth.
+			return "", never
 		}
-		if p, pk := before.gitPlaceOf(); pk != k || p.gitDir != place.gitDir || p.dir != place.dir && p.gitDir == "" {
-			continue
-		}
-		if name, changed := before.switchesTo(); changed {
-			if name == "" {
-				// To somewhere that is not known. The shim sees the truth.
-				return "", never
-			}
-			return name, sure
-		}
+		return s.name, sure
 	}
 	if k != sure {
 		return "", k
 	}
 	return place.branchName(v.r)
+}
+
+// unbornBranch says that the current branch has no commit when the command runs.
+// One that the text makes begins where another one is.
+func (v *view) unbornBranch(name string) bool {
+	place, k := v.gitPlaceOf()
+	head, hk := place.branchName(v.r)
+	return k == sure && hk == sure && head == name && place.unborn(v.r, name) && !v.commitsBefore(place)
+}
+
+// unborn says that a branch has no commit yet, here or at a remote: there is
+// nothing on it to protect. In doubt it has one.
+func (p gitPlace) unborn(r *Rules, name string) bool {
+	if exists(filepath.Join(p.common, "reftable")) {
+		out, err := p.git(r, "for-each-ref", "--format=%(refname)")
+		for ref := range strings.Lines(out) {
+			if ref = strings.TrimSpace(ref); strings.HasPrefix(ref, "refs/") && strings.HasSuffix(ref, "/"+name) {
+				return false
+			}
+		}
+		return err == nil
+	}
+	remotes, ok := readNames(filepath.Join(p.common, "refs", "remotes"))
+	if !ok || p.hasBranch(name) {
+		return false
+	}
+	for _, remote := range remotes {
+		if exists(filepath.Join(p.common, "refs", "remotes", remote, name)) {
+			return false
+		}
+	}
+	packed, _ := readRegular(filepath.Join(p.common, "packed-refs"), maxIndex)
+	return !strings.Contains(string(packed), "/"+name+"\n")
+}
+
+// commitsBefore says that an earlier command of the text commits there.
+func (v *view) commitsBefore(place gitPlace) bool {
+	for i := range v.i {
+		before := newView(v.r, v.a, i)
+		if before.line.name != "git" || before.line.sub != "commit" {
+			continue
+		}
+		if p, _ := before.gitPlaceOf(); p.gitDir == place.gitDir {
+			return true
+		}
+	}
+	return false
 }
 
 // switchesTo returns the branch that git checkout, switch or symbolic-ref changes

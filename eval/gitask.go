@@ -24,6 +24,9 @@ var errRunsCode = errors.New("the repository's git configuration can run program
 // git runs git where reading the files does not suffice, without what a
 // repository's configuration or the caller's environment could make it run.
 func (p gitPlace) git(r *Rules, args ...string) (string, error) {
+	if r.budget.Left() <= 0 {
+		return "", errBudget
+	}
 	if !p.runsNothing() {
 		return "", errRunsCode
 	}
@@ -71,6 +74,9 @@ func (r *Rules) askGit(a gitAsker, args []string) (string, error) {
 	if a.git == "" {
 		return "", exec.ErrNotFound
 	}
+	if !r.budget.Spend(processCost) {
+		return "", errBudget
+	}
 	limit := r.o.ConditionTimeout
 	if limit <= 0 {
 		limit = DefaultConditionTimeout
@@ -82,11 +88,25 @@ func (r *Rules) askGit(a gitAsker, args []string) (string, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 100 * time.Millisecond
-	out, err := cmd.Output()
+	var out boundedOutput
+	cmd.Stdout = &out
+	err := cmd.Run()
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return string(out), err
+	return out.String(), err
+}
+
+// boundedOutput is what a program says, up to more than any answer needs.
+type boundedOutput struct{ bytes.Buffer }
+
+const maxOutput = 8 << 20
+
+func (o *boundedOutput) Write(b []byte) (int, error) {
+	if o.Len()+len(b) > maxOutput {
+		return 0, errBudget
+	}
+	return o.Buffer.Write(b)
 }
 
 // findGit looks git up in PATH, but not in the repository itself.

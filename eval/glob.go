@@ -80,9 +80,23 @@ func (r *Rules) rulePath(s string) rulePath {
 		p.home, s = r.o.Paths.User, s[1:]
 	case s[0] == '/':
 		p.anchored = true
+	case s[0] == '$':
+		p.anchored, s = true, r.ownPath(s)
 	}
 	p.rest = s
 	return p
+}
+
+// ownPath is where safeshell's own files are, for a rule that names them by
+// variable.
+func (r *Rules) ownPath(variable string) string {
+	switch variable {
+	case "$SAFESHELL_HOME":
+		return r.o.Paths.Home
+	case "$SAFESHELL_SPOOL":
+		return r.o.Paths.Spool
+	}
+	return variable
 }
 
 // compIter walks the components of a rulePath.

@@ -27,7 +27,7 @@ func (v *view) inner() []*script.Analysis {
 func (v *view) throughSafeshell() []*script.Analysis {
 	args := v.words(1)
 	options := func() script.Options {
-		return script.Options{Dir: v.dir, Lookup: v.lookup, GitAliases: v.r.GitAliases, Wrappers: v.r.Wrappers()}
+		return script.Options{Dir: v.dir, Lookup: v.lookup, GitAliases: v.r.GitAliases, Wrappers: v.r.Wrappers(), Budget: v.a.Budget}
 	}
 	for i, w := range args {
 		s, ok := w.Text()
@@ -48,7 +48,7 @@ func (v *view) throughSafeshell() []*script.Analysis {
 					// The words as they are, under their own name.
 					c := *v.c
 					c.Argv, c.TailOf = rest, -1
-					return []*script.Analysis{{Text: v.a.Text, Commands: []script.Command{c}}}
+					return []*script.Analysis{{Text: v.a.Text, Commands: []script.Command{c}, Budget: v.a.Budget}}
 				}
 				argv = append(argv, s)
 			}
@@ -99,7 +99,7 @@ func (v *view) scriptCommand() *script.Analysis {
 		}
 		c := *v.c
 		c.Argv, c.Effects, c.Redirects, c.FedBy, c.FeedsTo, c.TailOf = v.line.words[i:], nil, nil, nil, nil, -1
-		return &script.Analysis{Text: v.a.Text, Commands: []script.Command{c}}
+		return &script.Analysis{Text: v.a.Text, Commands: []script.Command{c}, Budget: v.a.Budget}
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"safeshell/script"
@@ -28,7 +30,6 @@ type hit struct {
 	seq     int  // order of loading
 	sure    certainty
 	why     []string
-	loss    []string
 }
 
 // where is the rule's place, for a person to look at.
@@ -39,18 +40,16 @@ func (h *hit) where() string {
 	return "the built-in rule " + h.rule.name
 }
 
-// rank orders hits by strictness: a deny that nobody may lift comes first.
-func (h *hit) rank() int {
-	n := int(h.action) * 2
-	if h.action == Deny && !h.over {
-		n++
-	}
-	return n
-}
+// rank is the hit's strictness.
+func (h *hit) rank() int { return Finding{Action: h.action, AllowOverride: h.over}.Strictness() }
+
+// final says that nobody may lift the hit: no other rule matters then. What may
+// be no command at all is asked about in any case.
+func (j *judging) final(h *hit) bool { return h.action == Deny && !h.over && !j.v.c.Guess }
 
 // Judge returns the verdict on command i of the analysis: the most restrictive
-// action of all rules that match it (deny > require_approval > redirect >
-// allow; among equals the first loaded). Repository rules are those of the
+// action of all rules that match it (Finding.Strictness; among equals the first
+// loaded), with the other rules that stop it. Repository rules are those of the
 // command's own directory.
 //
 // Where a rule's path keys cannot be decided because a word is not known, but
@@ -60,31 +59,30 @@ func (r *Rules) Judge(a *script.Analysis, i int) Decision {
 	if i < 0 || i >= len(a.Commands) {
 		return Decision{}
 	}
+	if a.Budget.Left() <= 0 {
+		a.Budget.Exceed("")
+		return Decision{}
+	}
 	v := r.borrowView(a, i)
 	defer v.giveBack()
 	d := r.judgeView(a, v)
 	for _, inner := range v.inner() {
-		d = stricter(d, r.judgeInner(inner))
+		d = Stricter(d, r.judgeInner(inner))
 	}
 	return d
 }
 
-// stricter joins two decisions about one command.
-func stricter(a, b Decision) Decision {
-	if b.Action > a.Action {
-		a, b = b, a
-	}
-	a.Notes = append(a.Notes, b.Notes...)
-	a.Problems = append(a.Problems, b.Problems...)
-	return a
-}
-
 // judgeInner judges all commands of an analysis as one.
 func (r *Rules) judgeInner(a *script.Analysis) (d Decision) {
+	text := r.text // of the text around it
+	defer func() { r.text = text }()
 	for i := range a.Commands {
-		d = stricter(d, r.judgeView(a, newView(r, a, i)))
+		if a.Budget.Left() <= 0 {
+			break
+		}
+		d = Stricter(d, r.judgeView(a, newView(r, a, i)))
 	}
-	return stricter(d, r.JudgeUnknown(a))
+	return Stricter(d, r.JudgeUnknown(a))
 }
 
 func (r *Rules) judgeView(a *script.Analysis, v *view) Decision {
@@ -114,12 +112,23 @@ func (r *Rules) judgeView(a *script.Analysis, v *view) Decision {
 // soften turns the verdict on words that may be a command, or data, into a
 // question for agents.
 func (d *Decision) soften(r *Rules) {
-	if d.Action < RequireApproval || r.who() != AI {
-		*d = Decision{Notes: d.Notes, Problems: d.Problems}
+	*d = Decision{Finding: d.Finding, Also: d.Also, Notes: d.Notes, Problems: d.Problems, Untrusted: d.Untrusted}
+	if !d.Stops() || r.who() != AI {
+		d.Finding, d.Also = Finding{}, nil
 		return
 	}
-	d.Action, d.AllowOverride = RequireApproval, false
-	d.Matched = append(d.Matched, "the program around it is not known and may run it")
+	for _, f := range append([]*Finding{&d.Finding}, pointers(d.Also)...) {
+		f.Action, f.AllowOverride = RequireApproval, false
+		f.Matched = append(f.Matched, "the program around it is not known and may run it")
+	}
+}
+
+func pointers[T any](list []T) []*T {
+	out := make([]*T, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }
 
 // judging is the work on one command.
@@ -127,8 +136,9 @@ type judging struct {
 	r    *Rules
 	v    *view
 	d    Decision
-	best *hit   // strictest hit without conditions
-	cond []*hit // hits with conditions, in order of loading
+	best *hit   // strictest hit whose conditions hold
+	also []*hit // other such hits that stop the command, or redirect it
+	cond []*hit // hits whose conditions are to be judged, in order of loading
 	seq  int
 	at   hit // the rule that is being tried: few are kept
 }
@@ -163,6 +173,9 @@ func (j *judging) source(b *blob, s *source) {
 		if s == nil && !j.r.packOn(e.pack) {
 			continue
 		}
+		if !j.v.spend(0) {
+			return
+		}
 		rule, err := b.rule(e, false)
 		if err != nil {
 			if s != nil {
@@ -170,7 +183,7 @@ func (j *judging) source(b *blob, s *source) {
 			}
 			return
 		}
-		j.try(rule, s)
+		j.traced(rule, j.try(rule, s))
 	}
 	j.seq += 1 << 20
 }
@@ -224,8 +237,9 @@ func ordered(e []entry) int {
 	return len(e)
 }
 
-// try matches one rule and keeps it when it could matter.
-func (j *judging) try(rule *rule, s *source) {
+// try matches one rule and keeps it when it could matter. It returns what came of
+// it, in words.
+func (j *judging) try(rule *rule, s *source) (outcome string) {
 	h := &j.at
 	*h = hit{rule: rule, source: s, action: rule.action, message: rule.message, suggest: rule.suggest, over: rule.override, seq: j.seq + rule.ord}
 	context := rule.context
@@ -234,51 +248,129 @@ func (j *judging) try(rule *rule, s *source) {
 			for k := range g.overrides {
 				if o := &g.overrides[k]; o.name == rule.name {
 					if o.disabled {
-						return
+						return "is switched off by an override"
 					}
 					o.apply(h, &context)
 				}
 			}
 		}
 	}
-	if j.best != nil && (h.rank() < j.best.rank() || h.rank() == j.best.rank() && !h.restates(j.best)) && len(rule.conditions) == 0 {
-		return // cannot change the verdict
+	if !j.matters(h) && len(rule.conditions) == 0 {
+		return "would change nothing"
 	}
 	// Who runs the command may have to be looked for among all its ancestors, so
 	// it is asked only when the words fit, and before a match looks at files.
 	if context != "" && j.r.context != "" && context != j.r.context {
-		return
+		return "is not for this context"
 	}
 	j.v.context = context
 	h.sure = j.v.match(rule, h)
-	if h.sure == never || !j.v.rightContext() {
-		return
+	switch {
+	case h.sure == never:
+		return "does not match"
+	case !j.v.rightContext():
+		return "matches, but is not for this context"
 	}
 	if h.sure == maybe {
 		if h.action <= Redirect || j.r.who() != AI {
-			return
+			return "might match, which the shim will see"
 		}
 		h.action, h.over = RequireApproval, false
 		h.why = append(h.why, "a word is not known and may be what the rule names")
 	}
 	if s != nil && s.kind == fromRepo && !s.trusted && rule.runsCode() {
-		j.d.Notes = append(j.d.Notes, fmt.Sprintf("rule %s of %s is not in force, because the file is not trusted; to trust it: %s", rule.name, s.path, trustCommand(s.path)))
-		return
+		u := Untrusted{Rule: rule.name, File: s.path, Content: s.trustKey, Fix: trustCommand(s.path)}
+		j.d.Untrusted, j.d.Notes = append(j.d.Untrusted, u), append(j.d.Notes, u.String())
+		return "matches, but waits for trust"
 	}
 	if len(rule.conditions) > 0 {
 		j.cond = append(j.cond, h.keep())
+		return "matches, if its conditions hold"
+	}
+	j.add(h.keep())
+	return "matches"
+}
+
+// traced tells what came of a rule to who wants to know.
+func (j *judging) traced(rule *rule, outcome string) {
+	if j.r.trace != nil {
+		j.r.trace(rule.name, outcome)
+	}
+}
+
+// Trace has f told of each rule that is looked at from now on, and what came of
+// it, in words; nil: nobody.
+func (r *Rules) Trace(f func(rule, outcome string)) { r.trace = f }
+
+// matters reports whether a hit would change the decision: it is stricter than
+// the strictest, or one more that has to be got past, or the redirect that is
+// carried out then.
+func (j *judging) matters(h *hit) bool {
+	b := j.best
+	switch {
+	case b == nil || h.rank() > b.rank() || h.restates(b):
+		return true
+	case j.final(b):
+		return h.rank() == b.rank() && h.seq < b.seq
+	case h.action >= RequireApproval:
+		return true
+	case h.action == Redirect:
+		r := j.redirect()
+		return r == nil || h.seq < r.seq || h.restates(r)
+	}
+	return false
+}
+
+// add takes a hit into the decision; among equals the first loaded leads.
+func (j *judging) add(h *hit) {
+	if !j.matters(h) {
 		return
 	}
-	if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && h.restates(j.best) {
-		j.best = h.keep()
+	b := j.best
+	switch {
+	case b == nil:
+		j.best = h
+	case h.restates(b):
+		h.seq = b.seq
+		j.best = h
+	case h.rank() > b.rank() || h.rank() == b.rank() && h.seq < b.seq:
+		if b.action >= Redirect {
+			j.also = append(j.also, b)
+		}
+		j.best = h
+	default:
+		for i, other := range j.also {
+			if h.restates(other) {
+				h.seq = other.seq
+				j.also[i] = h
+				return
+			}
+		}
+		j.also = append(j.also, h)
 	}
+}
+
+// redirect is the hit that redirects the command; nil when none does.
+func (j *judging) redirect() *hit {
+	if j.best != nil && j.best.action == Redirect {
+		return j.best
+	}
+	var first *hit
+	for _, h := range j.also {
+		if h.action == Redirect && (first == nil || h.seq < first.seq) {
+			first = h
+		}
+	}
+	return first
 }
 
 // restates reports whether h is a rule of a file that goes by the name of the
 // built-in rule that b is: a user who writes down a built-in rule in their own
-// words wants to read those words. It never makes a verdict milder.
+// words wants to read those words. It never makes a verdict milder, and a
+// repository does not say what is run instead.
 func (h *hit) restates(b *hit) bool {
-	return h.source != nil && b.source == nil && h.rule.name == b.rule.name
+	return h.source != nil && b.source == nil && h.rule.name == b.rule.name && h.rank() == b.rank() &&
+		(h.action != Redirect || h.source.kind != fromRepo)
 }
 
 func (o *override) apply(h *hit, context *Context) {
@@ -300,90 +392,118 @@ func (o *override) apply(h *hit, context *Context) {
 	}
 }
 
-// decide evaluates the conditions that could still change the verdict, the
+// decide evaluates the conditions that could still change the decision, the
 // strictest rules first, and fills the decision in.
 func (j *judging) decide() {
-	var open []*hit
-	for _, h := range j.cond {
-		if j.best == nil || h.rank() > j.best.rank() || h.rank() == j.best.rank() && (h.seq < j.best.seq || h.restates(j.best)) {
-			open = append(open, h)
-		}
-	}
+	open := j.cond
 	for i := 1; i < len(open); i++ { // strictest first, then in order of loading
 		for k := i; k > 0 && open[k].rank() > open[k-1].rank(); k-- {
 			open[k], open[k-1] = open[k-1], open[k]
 		}
 	}
-	if len(open) > 0 {
-		j.conditions(open)
+	for {
+		open = slices.DeleteFunc(open, func(h *hit) bool { return !j.matters(h) })
+		if len(open) == 0 {
+			break
+		}
+		open = open[j.condition(open):]
 	}
 	if j.best != nil {
-		j.fill(j.best)
+		j.fill()
 	}
 }
 
-func (j *judging) conditions(open []*hit) {
+// condition judges conditions up to the first rule that they hold for, or that
+// cannot be judged, and returns how many rules are judged. One that takes all
+// its time takes none of the others'.
+func (j *judging) condition(open []*hit) int {
 	rules := make([]*rule, len(open))
 	for i, h := range open {
 		rules[i] = h.rule
 	}
-	judge := j.r.conditionJudge()
 	values := j.v.values()
-	holds, at, err := judge.first(rules, values)
+	holds, at, err := j.r.conditionJudge().first(rules, values)
+	for i := range open {
+		switch {
+		case i == holds:
+			j.traced(rules[i], "holds by its conditions")
+		case err != nil && i == at:
+			j.traced(rules[i], "has conditions that could not be judged: "+err.Error())
+		case holds < 0 && (err == nil || i < at), i < holds:
+			j.traced(rules[i], "does not hold by its conditions")
+		}
+	}
 	if holds >= 0 && holds < len(open) {
 		h := open[holds]
 		h.why = append(h.why, plural(len(h.rule.conditions), "condition")+" held")
-		j.best = h
-		return
+		j.add(h)
+		return holds + 1
 	}
 	if err == nil || at >= len(open) {
+		return len(open)
+	}
+	h := open[at]
+	note := "the conditions of rule %s could not be judged (%v) and count as %s"
+	if h.action < RequireApproval || j.r.o.FailOpen {
+		j.d.Notes = append(j.d.Notes, fmt.Sprintf(note, h.rule.name, err, "not holding"))
+		return at + 1
+	}
+	if values.dir == "" {
+		// The shim will see the directory; here it can only be asked.
+		if j.r.who() != AI {
+			return at + 1
+		}
+		h.action, h.over = RequireApproval, false
+	}
+	j.d.Notes = append(j.d.Notes, fmt.Sprintf(note, h.rule.name, err, "holding"))
+	h.why = append(h.why, "conditions that could not be judged: "+err.Error())
+	h.message += fmt.Sprintf(" (The condition of the rule in %s could not be judged: %v. Until it can, it counts as holding; see `safeshell rules show %s`.)", h.where(), err, h.rule.name)
+	j.add(h)
+	return at + 1
+}
+
+// finding is the hit as it is told.
+func (h *hit) finding() Finding {
+	f := Finding{
+		Action: h.action, Rule: h.rule.name, Source: "built-in:" + h.rule.pack, Message: h.message, Suggest: h.suggest,
+		AllowOverride: h.over && h.action == Deny, Matched: h.why,
+	}
+	if h.source != nil {
+		f.Source = h.source.path
+	}
+	return f
+}
+
+func (j *judging) fill() {
+	d := &j.d
+	d.Finding = j.best.finding()
+	if h := j.redirect(); h != nil && !j.final(j.best) {
+		by := h.finding()
+		d.RedirectBy = &by
+		j.fillRedirect(h)
+	}
+	if j.final(j.best) {
 		return
 	}
-	// Rules from at on were not judged; the first of them is the strictest.
-	note := "the conditions of rule %s could not be judged (%v) and count as %s"
-	for _, h := range open[at:] {
-		if h.action < RequireApproval || j.r.o.FailOpen {
-			j.d.Notes = append(j.d.Notes, fmt.Sprintf(note, h.rule.name, err, "not holding"))
-			continue
+	slices.SortStableFunc(j.also, func(a, b *hit) int { return cmp.Or(b.rank()-a.rank(), a.seq-b.seq) })
+	for _, h := range j.also {
+		if h.action >= RequireApproval {
+			d.Also = append(d.Also, h.finding())
 		}
-		if values.dir == "" {
-			// The shim will see the directory; here it can only be asked.
-			if j.r.who() != AI {
-				continue
-			}
-			h.action, h.over = RequireApproval, false
-			if j.best != nil && j.best.rank() >= h.rank() {
-				continue
-			}
-		}
-		j.d.Notes = append(j.d.Notes, fmt.Sprintf(note, h.rule.name, err, "holding"))
-		h.why = append(h.why, "conditions that could not be judged: "+err.Error())
-		h.message += fmt.Sprintf(" (The condition of the rule in %s could not be judged: %v. Until it can, it counts as holding; see `safeshell rules show %s`.)", h.where(), err, h.rule.name)
-		j.best = h
-		return
 	}
 }
 
-func (j *judging) fill(h *hit) {
+// fillRedirect works out what a redirect runs instead.
+func (j *judging) fillRedirect(h *hit) {
 	d := &j.d
-	d.Action, d.Rule, d.Message, d.Suggest = h.action, h.rule.name, h.message, h.suggest
-	d.AllowOverride = h.over && h.action == Deny
-	d.Matched, d.Loss = h.why, h.loss
-	d.Source = "built-in:" + h.rule.pack
-	if h.source != nil {
-		d.Source = h.source.path
+	v := j.v.values()
+	args, known := j.v.args()
+	cmd := v.name
+	if v.args != "" {
+		cmd += " " + v.args
 	}
-	if h.action == Redirect {
-		v := j.v.values()
-		args, known := j.v.args()
-		dir := v.dir
-		cmd := v.name
-		if v.args != "" {
-			cmd += " " + v.args
-		}
-		d.Redirect, _ = expandRedirect(h.rule.redirect, cmd, dir, j.r.o.Paths.User, args, known)
-		d.RedirectBefore, d.RedirectAfter = aroundArgs(h.rule.redirect, cmd, dir, j.r.o.Paths.User, known)
-	}
+	d.Redirect, _ = expandRedirect(h.rule.redirect, cmd, v.dir, j.r.o.Paths.User, args, known)
+	d.RedirectBefore, d.RedirectAfter = aroundArgs(h.rule.redirect, cmd, v.dir, j.r.o.Paths.User, known)
 }
 
 func plural(n int, what string) string {

@@ -22,31 +22,26 @@ type madeLink struct {
 // maxLinks bounds how many links of a text are followed.
 const maxLinks = 64
 
-// textLinks are the links that the commands of a text make, in order.
-type textLinks struct {
-	of   *script.Command // the first command: which text it is
-	made []madeLink
-}
-
 // links returns the links that commands before this one make.
 func (v *view) links() []madeLink {
 	if v.i == 0 {
 		return nil
 	}
-	l := &v.r.textLinks
-	if first := &v.a.Commands[0]; l.of != first {
-		*l = textLinks{of: first}
-		for i := 0; i < len(v.a.Commands) && len(l.made) < maxLinks; i++ {
-			if argv := v.a.Commands[i].Argv; len(argv) > 1 && isNamed(argv[0], "ln", "gln", "mv", "gmv") {
-				l.made = append(l.made, newView(v.r, v.a, i).makesLinks()...)
+	f := v.facts()
+	if !f.linksDone {
+		f.linksDone = true
+		for _, i := range v.commandsNamed(linkNames) {
+			if len(f.links) >= maxLinks {
+				v.a.Budget.Exceed("it makes more links than are followed")
+				break
+			}
+			if isNamed(v.a.Commands[i].Argv[0], "ln", "gln", "mv", "gmv", "link", "cp", "gcp") {
+				f.links = append(f.links, newView(v.r, v.a, i).makesLinks()...)
 			}
 		}
 	}
-	n := len(l.made)
-	for n > 0 && l.made[n-1].by >= v.i {
-		n--
-	}
-	return l.made[:n:n]
+	n, _ := slices.BinarySearchFunc(f.links, v.i, func(l madeLink, i int) int { return l.by - i })
+	return f.links[:n:n]
 }
 
 // isNamed says that a command word is a program of one of these names.
@@ -58,7 +53,11 @@ func isNamed(w script.Word, names ...string) bool {
 func (v *view) makesLinks() (out []madeLink) {
 	l := &v.line
 	moved := l.name == "mv" || l.name == "gmv"
-	hard := !moved && !l.flag("-s") && !l.flag("--symbolic")
+	symbolic := l.flag("-s") || l.flag("--symbolic") || l.flag("--symbolic-link")
+	hard := !moved && !symbolic
+	if copies := l.name == "cp" || l.name == "gcp"; copies && !symbolic && !l.flag("-l") && !l.flag("--link") {
+		return nil
+	}
 	ops := v.operandList(0)
 	var dest script.Word
 	into := false
@@ -119,10 +118,12 @@ func (v *view) becomesDir(p tpath) bool {
 	if s == v.r.tempDir()+freshName || unix.Stat(s, &st) == nil && uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR {
 		return true
 	}
-	for i := range v.i {
-		argv := v.a.Commands[i].Argv
-		if len(argv) < 2 || !isNamed(argv[0], "mkdir") {
+	for _, i := range v.earlierNamed(otherNames) {
+		if !isNamed(v.a.Commands[i].Argv[0], "mkdir") {
 			continue
+		}
+		if !v.spend(4) {
+			break
 		}
 		x := newView(v.r, v.a, i)
 		for _, w := range x.operandList(0) {
@@ -139,7 +140,7 @@ func (v *view) becomesDir(p tpath) bool {
 func (v *view) throughLinks(p tpath, followed bool) (out []tpath) {
 	links := v.links()
 	// A link may lead to another; each is taken once.
-	for used := 0; len(links) > 0 && used < maxLinks; used++ {
+	for used := 0; len(links) > 0 && used < maxLinks && v.spend(1+len(links)/4); used++ {
 		k := slices.IndexFunc(links, func(l madeLink) bool { return l.remote == v.c.Remote && l.covers(&p, followed) })
 		if k < 0 {
 			break

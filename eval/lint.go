@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"safeshell/config"
 )
@@ -69,26 +71,38 @@ func lintOverrides(path string, f *ruleFile) []Problem {
 			out = append(out, Problem{
 				File: path, Line: o.line, Column: o.column,
 				Message: shortened("no built-in rule is called " + o.name),
-				Fix:     "take a name from `safeshell rules list`" + nearest(o.name, known),
+				Fix:     "take a name from `safeshell rules list`" + didYouMean(o.name, known),
 			})
 		}
 	}
 	return out
 }
 
-// nearest offers the known name that is most like a mistyped one.
-func nearest(name string, known map[string]bool) string {
-	best, dist := "", 4
-	for k := range known {
-		if max(len(name)-len(k), len(k)-len(name)) > 4*dist {
-			continue // bytes; a name as long as the file would take seconds
-		}
-		if d := editDistance(name, k); d < dist || d == dist && k < best {
-			best, dist = k, d
-		}
-	}
+// didYouMean offers the known name that is most like a mistyped one.
+func didYouMean(name string, known map[string]bool) string {
+	best := Nearest(name, known)
 	if best == "" {
 		return ""
 	}
 	return " (did you mean " + best + "?)"
+}
+
+// Nearest returns the known name that is most like a mistyped one: few letters
+// differ, or it has all of its words; "" when none is.
+func Nearest(name string, known map[string]bool) string {
+	best, dist := "", 4
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == ' ' })
+	for k := range known {
+		if max(len(name)-len(k), len(k)-len(name)) > 4*dist {
+			continue // bytes; a name as long as the file would take seconds
+		}
+		d := editDistance(strings.ToLower(name), strings.ToLower(k))
+		if len(name) > 2 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(k, w) }) {
+			d = min(d, 3)
+		}
+		if d < dist || d == dist && d < 4 && k < best {
+			best, dist = k, d
+		}
+	}
+	return best
 }

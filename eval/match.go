@@ -24,11 +24,11 @@ func (v *view) match(r *rule, h *hit) certainty {
 	if len(r.match) > 0 {
 		best := never
 		for i := range r.match {
-			var why, loss []string
-			c := v.clause(&r.match[i], false, &why, &loss)
+			var why []string
+			c := v.clause(&r.match[i], false, &why)
 			if c > best {
 				best = c
-				h.why, h.loss = append(h.why[:len(h.why):len(h.why)], why...), loss
+				h.why = append(h.why[:len(h.why):len(h.why)], why...)
 			}
 			if best == sure {
 				break
@@ -40,7 +40,7 @@ func (v *view) match(r *rule, h *hit) certainty {
 		return never
 	}
 	for i := range r.unless {
-		if v.clause(&r.unless[i], true, nil, nil) == sure {
+		if v.clause(&r.unless[i], true, nil) == sure {
 			return never
 		}
 	}
@@ -53,7 +53,10 @@ func (v *view) match(r *rule, h *hit) certainty {
 // clause evaluates one match or unless mapping: the least certain of its keys.
 // In an exception the path keys must hold for every file that they could be
 // about, in a match for one.
-func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
+func (v *view) clause(c *clause, except bool, why *[]string) certainty {
+	if !v.spend(len(v.line.words) / 16) {
+		return never
+	}
 	note := func(format string, args ...any) {
 		if why != nil {
 			*why = append(*why, fmt.Sprintf(format, args...))
@@ -99,7 +102,7 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 	if c.args.set() {
 		found := false
 		for _, w := range v.words(1) {
-			if s := v.textOf(w); c.args.match(s) {
+			if s := v.textOf(w); v.finds(c.args, s) {
 				found = true
 				note("argument %s", clip(s))
 				break
@@ -115,7 +118,7 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 		v.line.operands(skip, func(i int) bool {
 			count++
 			s := v.textOf(v.line.words[i])
-			if c.operand.set() && !matched && c.operand.match(s) {
+			if c.operand.set() && !matched && v.finds(c.operand, s) {
 				matched, found = true, s
 			}
 			return true
@@ -132,7 +135,7 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 	if c.word.set() {
 		found := ""
 		v.line.operands(0, func(i int) bool {
-			if s := v.textOf(v.line.words[i]); c.word.match(s) {
+			if s := v.textOf(v.line.words[i]); v.finds(c.word, s) {
 				found = s
 			}
 			return found == ""
@@ -175,7 +178,7 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 		}
 		note("input comes from %s", name)
 	}
-	if c.program.set() && (len(v.c.Argv) == 0 || !c.program.match(v.textOf(v.c.Argv[0]))) {
+	if c.program.set() && (len(v.c.Argv) == 0 || !v.finds(c.program, v.textOf(v.c.Argv[0]))) {
 		return never
 	}
 	if c.mode != nil && !v.setsMode(c.mode, note) {
@@ -195,7 +198,7 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 	}
 	if c.input.set() {
 		s, ok := v.input()
-		if !ok || !c.input.match(s) {
+		if !ok || !v.finds(c.input, s) {
 			return never
 		}
 		note("its input")
@@ -219,7 +222,7 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 	}
 	if c.branch.set() {
 		switch name, k := v.branch(); {
-		case k == never, k == sure && !c.branch.match(name):
+		case k == never, k == sure && !c.branch.match(name), k == sure && v.unbornBranch(name):
 			return never
 		case k == maybe:
 			result = maybe
@@ -231,7 +234,7 @@ func (v *view) clause(c *clause, except bool, why, loss *[]string) certainty {
 		return never
 	}
 	if c.usesTargets() {
-		result = min(result, v.matchTargets(c, except, skip, note, loss))
+		result = min(result, v.matchTargets(c, except, skip, note))
 	}
 	return result
 }
@@ -295,7 +298,7 @@ func (v *view) options(c *clause, note func(string, ...any)) bool {
 	for _, o := range c.options {
 		found := false
 		v.line.eachOption(o.name, func(value string, given, known bool) bool {
-			if given && known && o.value.match(value) {
+			if given && known && v.finds(o.value, value) {
 				found = true
 				note("option %s %s", o.name, clip(value))
 			}
@@ -326,15 +329,11 @@ func (v *view) isVia(names []string) bool {
 // it, and in exports before it.
 func (v *view) assigns(want []string, note func(string, ...any)) bool {
 	given := func(name, value string, known bool) bool {
-		for _, w := range want {
-			n, val, hasValue := strings.Cut(w, "=")
-			prefix, isPrefix := strings.CutSuffix(n, "*")
-			if (n == name || isPrefix && strings.HasPrefix(name, prefix)) && (!hasValue || known && val == value) {
-				note("%s is set", name)
-				return true
-			}
+		if !wanted(want, name, value, known) {
+			return false
 		}
-		return false
+		note("%s is set", name)
+		return true
 	}
 	for _, a := range v.c.Assigns {
 		s, ok := a.Value.Text()
@@ -353,6 +352,9 @@ func (v *view) assigns(want []string, note func(string, ...any)) bool {
 	}
 	for k := v.c.TailOf; k >= 0 && k < len(v.a.Commands); k = v.a.Commands[k].TailOf {
 		outer := &v.a.Commands[k]
+		if !v.spend(1 + len(outer.Argv)/8) {
+			break
+		}
 		if len(outer.Argv) > 0 {
 			if s, _ := outer.Argv[0].Text(); baseName(s) == "env" || baseName(s) == "sudo" {
 				if inWords(outer) {
@@ -364,15 +366,28 @@ func (v *view) assigns(want []string, note func(string, ...any)) bool {
 			break // a damaged chain
 		}
 	}
-	for k := 0; k < v.i; k++ {
-		before := &v.a.Commands[k]
-		if len(before.Argv) > 1 {
-			switch s, _ := before.Argv[0].Text(); s {
-			case "export", "declare", "typeset", "set":
-				if inWords(before) {
-					return true
-				}
+	set := v.exportedBefore(want, func(c *script.Command) (name string) {
+		for _, w := range c.Argv[1:] {
+			s, _ := leading(w)
+			if n, value, ok := strings.Cut(s, "="); ok && wanted(want, n, value, w.Known()) {
+				return n
 			}
+		}
+		return ""
+	})
+	if set != "" {
+		note("%s is set", set)
+	}
+	return set != ""
+}
+
+// wanted says that NAME, or NAME=VALUE, or NAM*, is among what a rule asks for.
+func wanted(want []string, name, value string, known bool) bool {
+	for _, w := range want {
+		n, val, hasValue := strings.Cut(w, "=")
+		prefix, isPrefix := strings.CutSuffix(n, "*")
+		if (n == name || isPrefix && strings.HasPrefix(name, prefix)) && (!hasValue || known && val == value) {
+			return true
 		}
 	}
 	return false

@@ -10,6 +10,7 @@ import (
 //	others_write  everybody may write (777, o+w), other than in a sticky directory
 //	others        the group or everybody may read or write
 //	setid         the program runs as its owner or group
+//	unusable      the owner can no longer read it or go through it
 //	nothing       nobody may do anything (000)
 func (v *view) setsMode(kinds []string, note func(string, ...any)) bool {
 	mode := ""
@@ -47,6 +48,8 @@ func modeHas(mode, kind string) bool {
 			return n&0o6000 != 0
 		case "nothing":
 			return n&0o777 == 0
+		case "unusable":
+			return n&0o500 != 0o500
 		}
 		return false
 	}
@@ -68,6 +71,11 @@ func modeHas(mode, kind string) bool {
 			}
 		case "setid":
 			if op != '-' && strings.Contains(perms, "s") {
+				return true
+			}
+		case "unusable": // the owner cannot read it or go through it
+			own := who == "" || strings.ContainsAny(who, "ua")
+			if own && (op == '-' && strings.ContainsAny(perms, "rxX") || op == '=' && (!strings.Contains(perms, "r") || !strings.ContainsAny(perms, "xX"))) {
 				return true
 			}
 		case "nothing":

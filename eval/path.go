@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"os"
 	"strings"
 
 	"safeshell/script"
@@ -279,6 +280,9 @@ func (v *view) buildPath(w script.Word, dir string, empty bool) tpath {
 				p.rootless = true
 			}
 			p.unknown, cur.unknown, any = true, true, true
+			if part.Kind == script.Operand && strings.HasPrefix(part.Name, foundName) {
+				cur.text = part.Name
+			}
 			p.slash = false
 		}
 	}
@@ -353,16 +357,34 @@ func exactPath(s string) tpath {
 // homeOf is the home directory that $HOME or ~user stands for; empty for
 // other variables.
 func (r *Rules) homeOf(variable string) string {
+	if variable == "HOME" {
+		return r.o.Paths.User
+	}
 	user, tilde := strings.CutPrefix(variable, "~")
 	switch {
-	case variable == "HOME" || tilde && (user == "" || r.o.Paths.User != "" && user == baseName(r.o.Paths.User)):
-		return r.o.Paths.User
-	case !tilde || strings.Trim(user, "+-0123456789") == "": // ~+ ~- ~1 are the shell's
+	case !tilde || strings.Trim(user, "+-0123456789") == "" && user != "": // ~+ ~- ~1 are the shell's
 		return ""
-	case user == "root":
+	case user == "", user == r.getenv("USER"), user == r.getenv("LOGNAME"), r.o.Paths.User != "" && user == baseName(r.o.Paths.User):
+		return r.o.Paths.User
+	}
+	if home := homeInPasswd(user); home != "" {
+		return home
+	}
+	if user == "root" {
 		return "/root"
 	}
 	return "/home/" + user
+}
+
+// homeInPasswd is the home directory of a user of this machine.
+func homeInPasswd(user string) string {
+	text, _ := os.ReadFile("/etc/passwd")
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Split(line, ":"); len(f) > 5 && f[0] == user {
+			return f[5]
+		}
+	}
+	return ""
 }
 
 // freshName stands for the name that mktemp finds.

@@ -94,6 +94,17 @@ func (p pattern) match(s string) bool {
 	return false
 }
 
+// finds is match at the cost of what a regexp takes for a long text; past the
+// budget nothing is found.
+func (v *view) finds(p pattern, s string) bool {
+	if p.kind == patRegexp && len(s) > 256 {
+		if !v.spend(len(s)/256*(1+len(p.need))) || len(p.need) > 0 && !containsFold(s, p.need) || !v.spend(len(s)/8) {
+			return false
+		}
+	}
+	return p.match(s)
+}
+
 // plainForm recognises word, ^word, word$ and ^word$, where word is literal or
 // a group of literal alternatives.
 func plainForm(src string) (patternKind, []string, bool) {

@@ -19,10 +19,8 @@ func (v *view) neighbour(names []string, down bool) string {
 		}
 		for _, f := range next {
 			// A wrapper hands its input to the command inside it.
-			for inner := range v.a.Commands {
-				if v.a.Commands[inner].TailOf == f && inner != f {
-					next = append(slices.Clip(next), inner)
-				}
+			if inner := v.tailsOf(f); len(inner) > 0 {
+				next = append(slices.Clip(next), inner...)
 			}
 		}
 		return next
@@ -54,12 +52,21 @@ func (v *view) givesTo(names []string) string {
 // reach goes from this command to those that next leads to, and on from there,
 // the nearest first, and returns the first name that found gives.
 func (v *view) reach(next func(k int) []int, found func(k int) string) string {
-	seen := make([]bool, len(v.a.Commands))
-	seen[v.i] = true
+	first := next(v.i)
+	if len(first) == 0 {
+		return ""
+	}
+	seen := map[int]bool{v.i: true}
 	for queue := []int{v.i}; len(queue) > 0; queue = queue[1:] {
-		for _, k := range next(queue[0]) {
-			if k < 0 || k >= len(seen) || seen[k] {
+		if queue[0] != v.i {
+			first = next(queue[0])
+		}
+		for _, k := range first {
+			if k < 0 || k >= len(v.a.Commands) || seen[k] {
 				continue
+			}
+			if !v.spend(1) {
+				return ""
 			}
 			seen[k] = true
 			queue = append(queue, k)

@@ -104,3 +104,25 @@ func oneLine(s string) string {
 	}
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(s)
 }
+
+// CommandText is a command of an analysis as people are shown it: as written,
+// or by its words where it stands inside of another one's text.
+func CommandText(a *script.Analysis, c *script.Command) string {
+	if !c.Nested && c.Span.Start >= 0 && c.Span.Start < c.Span.End && c.Span.End <= len(a.Text) {
+		end := c.Span.End
+		for _, r := range c.Redirects {
+			if r.Span.Start >= end && r.Span.End <= len(a.Text) && strings.Trim(a.Text[end:r.Span.Start], " \t") == "" {
+				end = r.Span.End
+			}
+		}
+		return oneLine(a.Text[c.Span.Start:end])
+	}
+	words := make([]string, 0, len(c.Argv))
+	for _, w := range c.Argv {
+		words = append(words, shown(a.Text, w, c.Nested))
+	}
+	for _, r := range c.Redirects {
+		words = append(words, r.Op, shown(a.Text, r.Target, c.Nested))
+	}
+	return strings.Join(words, " ")
+}

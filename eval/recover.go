@@ -302,6 +302,9 @@ func (v *view) recoverable(t *target) bool {
 }
 
 func (v *view) recoverableFile(file string, t *target) bool {
+	if !v.spend(4) {
+		return false
+	}
 	var st unix.Stat_t
 	if err := unix.Lstat(file, &st); err == unix.ENOENT || err == unix.ENOTDIR {
 		return true
@@ -356,7 +359,7 @@ func (v *view) cleanTree(x *gitIndex, top, dir string) bool {
 		if err != nil {
 			return err
 		}
-		if count++; count > maxWalk || v.walked > 4*maxWalk {
+		if count++; count > maxWalk || v.walked > 4*maxWalk || !v.spend(4) {
 			return fs.ErrInvalid
 		}
 		v.walked++
@@ -451,6 +454,7 @@ func (v *view) resolve(t *target) {
 		return
 	}
 	t.resolved = true
+	v.spend(1)
 	if s := t.same; s != nil {
 		v.resolve(s)
 		t.path, t.real, t.expanded, t.expandFailed = s.path, s.real, s.expanded, s.expandFailed
@@ -506,7 +510,7 @@ func (v *view) expand(t *target, p tpath) {
 		t.expandFailed = true
 		return
 	}
-	names, complete := expandPath(p)
+	names, complete := v.r.expandPath(p)
 	t.expanded = true
 	v.expanded += len(names)
 	t.expandFailed = t.expandFailed || !complete
@@ -527,6 +531,7 @@ func (r *Rules) realPath(s string, final bool) string {
 	if !final || base == "" {
 		return joined
 	}
+	r.budget.Spend(2)
 	var st unix.Stat_t
 	if unix.Lstat(joined, &st) == nil && uint32(st.Mode)&unix.S_IFMT == unix.S_IFLNK {
 		if real, err := filepath.EvalSymlinks(joined); err == nil {
@@ -540,6 +545,9 @@ func (r *Rules) realPath(s string, final bool) string {
 func (r *Rules) realDirOf(dir string) string {
 	if d, ok := r.realDirs[dir]; ok {
 		return d
+	}
+	if !r.budget.Spend(8 + len(dir)/16) {
+		return dir
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -556,13 +564,16 @@ func (r *Rules) realDirOf(dir string) string {
 }
 
 // expandPath returns the existing files that a path's patterns match.
-func expandPath(p tpath) (names []string, complete bool) {
+func (r *Rules) expandPath(p tpath) (names []string, complete bool) {
 	names = []string{"/"}
 	for i, c := range p.comps {
 		var next []string
 		for _, dir := range names {
 			if !c.glob {
 				f := path.Join(dir, c.text)
+				if !r.budget.Spend(2) {
+					return nil, false
+				}
 				if i == len(p.comps)-1 && !exists(f) {
 					continue
 				}
@@ -570,7 +581,7 @@ func expandPath(p tpath) (names []string, complete bool) {
 				continue
 			}
 			list, ok := readNames(dir)
-			if !ok {
+			if !ok || !r.budget.Spend(8+len(list)/4) {
 				return nil, false
 			}
 			for _, n := range list {

@@ -82,14 +82,13 @@ func (v *view) readsSubstitution() bool {
 
 // codeOrigin classifies the commands that the input comes from.
 func (v *view) codeOrigin() (kind, from string) {
-	seen := make([]bool, len(v.a.Commands))
-	seen[v.i] = true
+	seen := map[int]bool{v.i: true}
 	queue := []int{v.i}
 	for len(queue) > 0 {
 		k := queue[0]
 		queue = queue[1:]
 		for _, f := range v.a.Commands[k].FedBy {
-			if f < 0 || f >= len(seen) || seen[f] {
+			if f < 0 || f >= len(v.a.Commands) || seen[f] || !v.spend(2) {
 				continue
 			}
 			seen[f] = true

@@ -64,6 +64,7 @@ type clause struct {
 	writes     []string
 	deletes    []string
 	empties    []string
+	replaces   []string
 	removes    []string
 	covers     []string
 	// The following narrow the targets that the path keys found.
@@ -101,7 +102,7 @@ type optionPattern struct {
 
 // usesTargets says that the clause looks at files.
 func (c *clause) usesTargets() bool {
-	return c.paths != nil || c.reads != nil || c.writes != nil || c.deletes != nil || c.empties != nil || c.removes != nil ||
+	return c.paths != nil || c.reads != nil || c.writes != nil || c.deletes != nil || c.empties != nil || c.replaces != nil || c.removes != nil ||
 		c.covers != nil || c.recoverable != unset || c.scratch != unset || c.project != unset || c.recursive != unset
 }
 

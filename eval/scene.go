@@ -3,7 +3,9 @@ package eval
 import (
 	"crypto/sha1"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -24,7 +26,7 @@ type scene struct {
 var (
 	sceneTracked = [...]string{"README.md", "package.json", "src/app.go", "src/util.go", "config/app.yaml", "scripts/build.sh", ".env.example", "src/dirty.go"}
 	sceneLoose   = [...]string{"notes.txt", "data.db", "scratch/idea.md", "src/draft.go", ".env", ".env.local", "certs/server.key", "app.log", "build/app", "dist/app.js", "node_modules/a/index.js"}
-	sceneHome    = [...]string{".ssh/id_rsa", ".ssh/id_rsa.pub", ".ssh/id_ed25519", ".ssh/id_ed25519.pub", ".ssh/config", ".aws/credentials", ".aws/config", ".docker/config.json", ".bashrc", ".zshrc", ".profile", "other/file.txt", "Documents/x.pdf", ".claude/settings.json", ".codex/hooks.json", ".safeshell/rules.yaml"}
+	sceneHome    = [...]string{".ssh/id_rsa", ".ssh/id_rsa.pub", ".ssh/id_ed25519", ".ssh/id_ed25519.pub", ".ssh/config", ".aws/credentials", ".aws/config", ".docker/config.json", ".bashrc", ".zshrc", ".profile", "other/file.txt", "Documents/x.pdf", ".claude/settings.json", ".codex/hooks.json", ".local/share/Trash/info/x.trashinfo", ".safeshell/rules.yaml"}
 )
 
 const (
@@ -81,12 +83,10 @@ func (s *scene) build() error {
 			return err
 		}
 	}
-	// The names of branches exist; their commits need not.
-	ref := strings.Repeat("1", 40) + "\n"
 	for f, text := range map[string]string{
 		"config":           "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
-		"refs/heads/main":  ref,
-		"refs/heads/topic": ref,
+		"refs/heads/main":  sceneRef,
+		"refs/heads/topic": sceneRef,
 		"hooks/pre-commit": "#!/bin/sh\n",
 		"packed-refs":      "# pack-refs with: peeled fully-peeled sorted \n",
 		"index.lock":       "",
@@ -104,8 +104,14 @@ func (s *scene) build() error {
 	return os.WriteFile(filepath.Join(s.proj, sceneDirty), []byte("changed since\n"), 0o644)
 }
 
+// sceneRef is a branch's commit: its name exists, the commit need not.
+var sceneRef = strings.Repeat("1", 40) + "\n"
+
 // branch checks a branch out, for rules that look at it.
 func (s *scene) branch(name string) error {
+	if err := os.WriteFile(filepath.Join(s.proj, ".git", "refs", "heads", filepath.FromSlash(name)), []byte(sceneRef), 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return os.WriteFile(filepath.Join(s.proj, ".git", "HEAD"), []byte("ref: refs/heads/"+name+"\n"), 0o644)
 }
 

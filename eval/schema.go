@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"safeshell/config/yamltree"
 )
 
 // sourceKind says where rules come from, and so what they may hold.
@@ -37,19 +37,19 @@ func (s *schema) read(data []byte) (*ruleFile, []Problem) {
 	if root == nil {
 		return &s.out, s.problems // an empty file has no rules
 	}
-	s.mapping(root, "the file", map[string]func(k, v *yaml.Node){
-		"rules":     func(_, v *yaml.Node) { s.rules(v) },
-		"overrides": s.globalOnly(func(v *yaml.Node) { s.overrides(v) }),
-		"packs":     s.globalOnly(func(v *yaml.Node) { s.packs(v) }),
-		"wrappers":  s.globalOnly(func(v *yaml.Node) { s.wrappers(v) }),
+	s.mapping(root, "the file", map[string]func(k, v *yamltree.Node){
+		"rules":     func(_, v *yamltree.Node) { s.rules(v) },
+		"overrides": s.globalOnly(func(v *yamltree.Node) { s.overrides(v) }),
+		"packs":     s.globalOnly(func(v *yamltree.Node) { s.packs(v) }),
+		"wrappers":  s.globalOnly(func(v *yamltree.Node) { s.wrappers(v) }),
 	})
 	return &s.out, s.problems
 }
 
 // globalOnly refuses a key in repository files: they can only add
 // restrictions.
-func (s *schema) globalOnly(f func(*yaml.Node)) func(k, v *yaml.Node) {
-	return func(k, v *yaml.Node) {
+func (s *schema) globalOnly(f func(*yamltree.Node)) func(k, v *yamltree.Node) {
+	return func(k, v *yamltree.Node) {
 		switch s.kind {
 		case fromRepo:
 			s.bad(k, "move it to ~/.safeshell/rules.yaml", "%s is not allowed in a repository's rules: they only add restrictions", k.Value)
@@ -61,12 +61,12 @@ func (s *schema) globalOnly(f func(*yaml.Node)) func(k, v *yaml.Node) {
 	}
 }
 
-func (s *schema) rules(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+func (s *schema) rules(n *yamltree.Node) {
+	if n.Null() {
 		return
 	}
-	if n.Kind != yaml.SequenceNode {
-		s.bad(n, "write - name: ...", "rules must be a list, not %s", kindName(n))
+	if n.Kind != yamltree.Sequence {
+		s.bad(n, "write - name: ...", "rules must be a list, not %s", n.Show())
 		return
 	}
 	seen := map[string]int{}
@@ -89,25 +89,25 @@ func (s *schema) rules(n *yaml.Node) {
 	}
 }
 
-func (s *schema) rule(n *yaml.Node) (rule, bool) {
+func (s *schema) rule(n *yamltree.Node) (rule, bool) {
 	var r rule
 	before := len(s.problems)
-	given := map[string]*yaml.Node{}
+	given := map[string]*yamltree.Node{}
 	var redirectTo string
-	note := func(f func(v *yaml.Node)) func(k, v *yaml.Node) {
-		return func(k, v *yaml.Node) { given[k.Value] = v; f(v) }
+	note := func(f func(v *yamltree.Node)) func(k, v *yamltree.Node) {
+		return func(k, v *yamltree.Node) { given[k.Value] = v; f(v) }
 	}
-	ok := s.mapping(n, "a rule", map[string]func(k, v *yaml.Node){
-		"name":           note(func(v *yaml.Node) { r.name = s.ruleName(v) }),
-		"commands":       note(func(v *yaml.Node) { r.commands = s.commandNames(v, "commands", true) }),
-		"match":          note(func(v *yaml.Node) { r.match = s.clauses(v, "match") }),
-		"unless":         note(func(v *yaml.Node) { r.unless = s.clauses(v, "unless") }),
-		"directory":      note(func(v *yaml.Node) { r.directory = s.regexp(v, "directory") }),
-		"conditions":     note(func(v *yaml.Node) { r.conditions = s.conditions(v) }),
-		"context":        note(func(v *yaml.Node) { r.context = s.context(v) }),
-		"action":         note(func(v *yaml.Node) { r.action, _ = s.action(v) }),
-		"allow_override": note(func(v *yaml.Node) { r.override, _ = s.boolean(v, "allow_override") }),
-		"redirect_to": note(func(v *yaml.Node) {
+	ok := s.mapping(n, "a rule", map[string]func(k, v *yamltree.Node){
+		"name":           note(func(v *yamltree.Node) { r.name = s.ruleName(v) }),
+		"commands":       note(func(v *yamltree.Node) { r.commands = s.commandNames(v, "commands", true) }),
+		"match":          note(func(v *yamltree.Node) { r.match = s.clauses(v, "match") }),
+		"unless":         note(func(v *yamltree.Node) { r.unless = s.clauses(v, "unless") }),
+		"directory":      note(func(v *yamltree.Node) { r.directory = s.regexp(v, "directory") }),
+		"conditions":     note(func(v *yamltree.Node) { r.conditions = s.conditions(v) }),
+		"context":        note(func(v *yamltree.Node) { r.context = s.context(v) }),
+		"action":         note(func(v *yamltree.Node) { r.action, _ = s.action(v) }),
+		"allow_override": note(func(v *yamltree.Node) { r.override, _ = s.boolean(v, "allow_override") }),
+		"redirect_to": note(func(v *yamltree.Node) {
 			redirectTo, _ = s.str(v, "redirect_to")
 			if redirectTo == "" {
 				return
@@ -117,9 +117,9 @@ func (s *schema) rule(n *yaml.Node) (rule, bool) {
 				s.bad(v, `write one simple command, for example: redirect_to: "trash $ARGS"`, "redirect_to: %v", err)
 			}
 		}),
-		"message":  note(func(v *yaml.Node) { r.message, _ = s.str(v, "message") }),
-		"suggest":  note(func(v *yaml.Node) { r.suggest, _ = s.str(v, "suggest") }),
-		"examples": note(func(v *yaml.Node) { r.examples = s.examples(v) }),
+		"message":  note(func(v *yamltree.Node) { r.message, _ = s.str(v, "message") }),
+		"suggest":  note(func(v *yamltree.Node) { r.suggest, _ = s.str(v, "suggest") }),
+		"examples": note(func(v *yamltree.Node) { r.examples = s.examples(v) }),
 	})
 	if !ok {
 		return r, false
@@ -157,7 +157,7 @@ func named(rule string) string {
 
 // ruleName checks a name. The packs' rules have plain names too, so that a pack
 // can be copied into a user's file and changed there.
-func (s *schema) ruleName(n *yaml.Node) string {
+func (s *schema) ruleName(n *yamltree.Node) string {
 	name, ok := s.str(n, "name")
 	if !ok {
 		return ""
@@ -180,7 +180,7 @@ func plainName(s string) bool {
 
 // commandNames reads base names of programs. With star, "*" stands for every
 // command.
-func (s *schema) commandNames(n *yaml.Node, what string, star bool) []string {
+func (s *schema) commandNames(n *yamltree.Node, what string, star bool) []string {
 	names := s.list(n, what)
 	seen := map[string]bool{}
 	for _, c := range names {
@@ -202,7 +202,7 @@ func (s *schema) commandNames(n *yaml.Node, what string, star bool) []string {
 	return names
 }
 
-func (s *schema) context(n *yaml.Node) Context {
+func (s *schema) context(n *yamltree.Node) Context {
 	switch w, _ := s.word(n, "context", "all", "ai_only", "human_only"); w {
 	case "ai_only":
 		return AI
@@ -212,7 +212,7 @@ func (s *schema) context(n *yaml.Node) Context {
 	return ""
 }
 
-func (s *schema) action(n *yaml.Node) (Action, bool) {
+func (s *schema) action(n *yamltree.Node) (Action, bool) {
 	w, ok := s.word(n, "action", "allow", "deny", "require_approval", "redirect")
 	for a := Allow; a <= Deny; a++ {
 		if a.String() == w {
@@ -222,11 +222,11 @@ func (s *schema) action(n *yaml.Node) (Action, bool) {
 	return Allow, false
 }
 
-func (s *schema) conditions(n *yaml.Node) []condition {
+func (s *schema) conditions(n *yamltree.Node) []condition {
 	var out []condition
 	for i, text := range s.list(n, "conditions") {
 		place := n
-		if n.Kind == yaml.SequenceNode {
+		if n.Kind == yamltree.Sequence {
 			place = n.Content[i]
 		}
 		script, fix, err := compileCondition(text)
@@ -242,33 +242,33 @@ func (s *schema) conditions(n *yaml.Node) []condition {
 	return out
 }
 
-func (s *schema) examples(n *yaml.Node) (e examples) {
-	s.mapping(n, "examples", map[string]func(k, v *yaml.Node){
-		"match":    func(_, v *yaml.Node) { e.match = s.exampleLines(v) },
-		"no_match": func(_, v *yaml.Node) { e.noMatch = s.exampleLines(v) },
+func (s *schema) examples(n *yamltree.Node) (e examples) {
+	s.mapping(n, "examples", map[string]func(k, v *yamltree.Node){
+		"match":    func(_, v *yamltree.Node) { e.match = s.exampleLines(v) },
+		"no_match": func(_, v *yamltree.Node) { e.noMatch = s.exampleLines(v) },
 	})
 	return e
 }
 
 // exampleLines reads command lines: a text, or {run: text, branch: name}.
-func (s *schema) exampleLines(n *yaml.Node) []example {
-	if n.Kind != yaml.SequenceNode {
+func (s *schema) exampleLines(n *yamltree.Node) []example {
+	if n.Kind != yamltree.Sequence {
 		s.bad(n, `write ["command line", "..."]`, "examples must be lists of command lines")
 		return nil
 	}
 	var out []example
 	for _, c := range n.Content {
 		e := example{at: c.Line}
-		if c.Kind == yaml.MappingNode {
-			s.mapping(c, "an example", map[string]func(k, v *yaml.Node){
-				"run":    func(_, v *yaml.Node) { e.line, _ = s.str(v, "run") },
-				"branch": func(_, v *yaml.Node) { e.branch, _ = s.str(v, "branch") },
+		if c.Kind == yamltree.Mapping {
+			s.mapping(c, "an example", map[string]func(k, v *yamltree.Node){
+				"run":    func(_, v *yamltree.Node) { e.line, _ = s.str(v, "run") },
+				"branch": func(_, v *yamltree.Node) { e.branch, _ = s.str(v, "branch") },
 			})
 		} else {
 			e.line, _ = s.str(c, "an example")
 		}
 		if e.line == "" {
-			if c.Kind == yaml.MappingNode {
+			if c.Kind == yamltree.Mapping {
 				s.bad(c, "add run: a command line", "an example has no command line")
 			}
 			continue
@@ -278,22 +278,22 @@ func (s *schema) exampleLines(n *yaml.Node) []example {
 	return out
 }
 
-func (s *schema) overrides(n *yaml.Node) {
-	if n.Kind != yaml.SequenceNode {
-		s.bad(n, "write - {name: git-push-force, disabled: true}", "overrides must be a list, not %s", kindName(n))
+func (s *schema) overrides(n *yamltree.Node) {
+	if n.Kind != yamltree.Sequence {
+		s.bad(n, "write - {name: git-push-force, disabled: true}", "overrides must be a list, not %s", n.Show())
 		return
 	}
 	seen := map[string]bool{}
 	for _, c := range n.Content {
 		o := override{line: c.Line, column: c.Column}
 		changes := 0
-		count := func(f func(v *yaml.Node)) func(k, v *yaml.Node) {
-			return func(_, v *yaml.Node) { changes++; f(v) }
+		count := func(f func(v *yamltree.Node)) func(k, v *yamltree.Node) {
+			return func(_, v *yamltree.Node) { changes++; f(v) }
 		}
-		ok := s.mapping(c, "an override", map[string]func(k, v *yaml.Node){
-			"name":     func(_, v *yaml.Node) { o.name, _ = s.str(v, "name") },
-			"disabled": count(func(v *yaml.Node) { o.disabled, _ = s.boolean(v, "disabled") }),
-			"action": count(func(v *yaml.Node) {
+		ok := s.mapping(c, "an override", map[string]func(k, v *yamltree.Node){
+			"name":     func(_, v *yamltree.Node) { o.name, _ = s.str(v, "name") },
+			"disabled": count(func(v *yamltree.Node) { o.disabled, _ = s.boolean(v, "disabled") }),
+			"action": count(func(v *yamltree.Node) {
 				if a, ok := s.action(v); ok {
 					if a == Redirect {
 						s.bad(v, "disable the rule and write one of your own with redirect_to", "an override cannot make a rule a redirect")
@@ -301,10 +301,10 @@ func (s *schema) overrides(n *yaml.Node) {
 					o.action = &a
 				}
 			}),
-			"context":        count(func(v *yaml.Node) { c := s.context(v); o.context = &c }),
-			"message":        count(func(v *yaml.Node) { m, _ := s.str(v, "message"); o.message = &m }),
-			"suggest":        count(func(v *yaml.Node) { m, _ := s.str(v, "suggest"); o.suggest = &m }),
-			"allow_override": count(func(v *yaml.Node) { b, _ := s.boolean(v, "allow_override"); o.override = &b }),
+			"context":        count(func(v *yamltree.Node) { c := s.context(v); o.context = &c }),
+			"message":        count(func(v *yamltree.Node) { m, _ := s.str(v, "message"); o.message = &m }),
+			"suggest":        count(func(v *yamltree.Node) { m, _ := s.str(v, "suggest"); o.suggest = &m }),
+			"allow_override": count(func(v *yamltree.Node) { b, _ := s.boolean(v, "allow_override"); o.override = &b }),
 		})
 		switch {
 		case !ok:
@@ -321,9 +321,9 @@ func (s *schema) overrides(n *yaml.Node) {
 	}
 }
 
-func (s *schema) packs(n *yaml.Node) {
+func (s *schema) packs(n *yamltree.Node) {
 	s.out.packs = []string{}
-	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+	if n.Kind == yamltree.Sequence && len(n.Content) == 0 {
 		return // no pack at all: said plainly enough
 	}
 	known := map[string]bool{}
@@ -339,6 +339,6 @@ func (s *schema) packs(n *yaml.Node) {
 	}
 }
 
-func (s *schema) wrappers(n *yaml.Node) {
+func (s *schema) wrappers(n *yamltree.Node) {
 	s.out.wrappers = s.commandNames(n, "wrappers", false)
 }

@@ -3,12 +3,12 @@ package eval
 import (
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"safeshell/config/yamltree"
 )
 
 // clauses reads match or unless: one mapping, or a list of which any holds.
-func (s *schema) clauses(n *yaml.Node, what string) []clause {
-	if n.Kind != yaml.SequenceNode {
+func (s *schema) clauses(n *yamltree.Node, what string) []clause {
+	if n.Kind != yamltree.Sequence {
 		return []clause{s.clause(n, what)}
 	}
 	if len(n.Content) == 0 {
@@ -21,33 +21,34 @@ func (s *schema) clauses(n *yaml.Node, what string) []clause {
 	return out
 }
 
-func (s *schema) clause(n *yaml.Node, what string) clause {
+func (s *schema) clause(n *yamltree.Node, what string) clause {
 	var c clause
-	list := func(to *[]string) func(k, v *yaml.Node) {
-		return func(k, v *yaml.Node) { *to = s.list(v, k.Value) }
+	list := func(to *[]string) func(k, v *yamltree.Node) {
+		return func(k, v *yamltree.Node) { *to = s.list(v, k.Value) }
 	}
-	paths := func(to *[]string) func(k, v *yaml.Node) {
-		return func(k, v *yaml.Node) { *to = s.paths(v, k.Value) }
+	paths := func(to *[]string) func(k, v *yamltree.Node) {
+		return func(k, v *yamltree.Node) { *to = s.paths(v, k.Value) }
 	}
-	yesNo := func(to *tri) func(k, v *yaml.Node) {
-		return func(k, v *yaml.Node) { *to = s.tri(v, k.Value) }
+	yesNo := func(to *tri) func(k, v *yamltree.Node) {
+		return func(k, v *yamltree.Node) { *to = s.tri(v, k.Value) }
 	}
-	regex := func(to *pattern) func(k, v *yaml.Node) {
-		return func(k, v *yaml.Node) { *to = s.regexp(v, k.Value) }
+	regex := func(to *pattern) func(k, v *yamltree.Node) {
+		return func(k, v *yamltree.Node) { *to = s.regexp(v, k.Value) }
 	}
-	ok := s.mapping(n, what, map[string]func(k, v *yaml.Node){
-		"subcommand":      func(_, v *yaml.Node) { c.subcommand = s.subcommands(v) },
-		"flags":           func(_, v *yaml.Node) { c.flags = s.flags(v) },
-		"options":         func(_, v *yaml.Node) { c.options = s.options(v) },
+	ok := s.mapping(n, what, map[string]func(k, v *yamltree.Node){
+		"subcommand":      func(_, v *yamltree.Node) { c.subcommand = s.subcommands(v) },
+		"flags":           func(_, v *yamltree.Node) { c.flags = s.flags(v) },
+		"options":         func(_, v *yamltree.Node) { c.options = s.options(v) },
 		"args":            regex(&c.args),
 		"operand":         regex(&c.operand),
 		"word":            regex(&c.word),
-		"operands":        func(_, v *yaml.Node) { c.operands = s.someNone(v) },
+		"operands":        func(_, v *yamltree.Node) { c.operands = s.someNone(v) },
 		"paths":           paths(&c.paths),
 		"reads":           paths(&c.reads),
 		"writes":          paths(&c.writes),
 		"deletes":         paths(&c.deletes),
 		"empties":         paths(&c.empties),
+		"replaces":        paths(&c.replaces),
 		"removes":         paths(&c.removes),
 		"covers":          paths(&c.covers),
 		"recoverable":     yesNo(&c.recoverable),
@@ -61,18 +62,22 @@ func (s *schema) clause(n *yaml.Node, what string) clause {
 		"existing_branch": yesNo(&c.existingBranch),
 		"via":             list(&c.via),
 		"remote":          yesNo(&c.remote),
-		"unknown":         func(_, v *yaml.Node) { c.unknown = s.words(v, "unknown", "operand", "option", "subcommand", "path") },
-		"assigns":         list(&c.assigns),
-		"is": func(_, v *yaml.Node) {
-			c.is = s.words(v, "is", "fork_bomb", "network_shell", "bare_shell", "without_shims", "temporary_path", "redefined")
+		"unknown": func(_, v *yamltree.Node) {
+			c.unknown = s.words(v, "unknown", "operand", "option", "subcommand", "path")
 		},
-		"mode":      func(_, v *yaml.Node) { c.mode = s.words(v, "mode", "others_write", "others", "setid", "nothing") },
+		"assigns": list(&c.assigns),
+		"is": func(_, v *yamltree.Node) {
+			c.is = s.words(v, "is", "fork_bomb", "network_shell", "bare_shell", "without_shims", "temporary_path", "redefined", "unknown_use", "in_own_files", "names_monitor")
+		},
+		"mode": func(_, v *yamltree.Node) {
+			c.mode = s.words(v, "mode", "others_write", "others", "setid", "nothing", "unusable")
+		},
 		"mounts":    paths(&c.mounts),
 		"program":   regex(&c.program),
 		"input":     regex(&c.input),
 		"variables": regex(&c.variables),
-		"sql":       func(_, v *yaml.Node) { c.sql = s.words(v, "sql", "drop", "truncate", "delete", "change", "admin") },
-		"code":      func(_, v *yaml.Node) { c.code = s.words(v, "code", "fetched", "decoded", "unseen") },
+		"sql":       func(_, v *yamltree.Node) { c.sql = s.words(v, "sql", "drop", "truncate", "delete", "change", "admin") },
+		"code":      func(_, v *yamltree.Node) { c.code = s.words(v, "code", "fetched", "decoded", "unseen") },
 	})
 	if ok && len(n.Content) == 0 {
 		s.bad(n, "remove "+what+", or give it a key", "%s is empty", what)
@@ -80,7 +85,7 @@ func (s *schema) clause(n *yaml.Node, what string) clause {
 	return c
 }
 
-func (s *schema) subcommands(n *yaml.Node) [][]string {
+func (s *schema) subcommands(n *yamltree.Node) [][]string {
 	var out [][]string
 	for _, e := range s.list(n, "subcommand") {
 		words := strings.Fields(e)
@@ -92,7 +97,7 @@ func (s *schema) subcommands(n *yaml.Node) [][]string {
 	return out
 }
 
-func (s *schema) flags(n *yaml.Node) []string {
+func (s *schema) flags(n *yamltree.Node) []string {
 	flags := s.list(n, "flags")
 	for _, f := range flags {
 		if len(f) < 2 || f[0] != '-' && f[0] != '+' || strings.ContainsAny(f, " \t\n") {
@@ -102,16 +107,16 @@ func (s *schema) flags(n *yaml.Node) []string {
 	return flags
 }
 
-func (s *schema) options(n *yaml.Node) []optionPattern {
-	if n.Kind != yaml.MappingNode {
-		s.bad(n, "write options: {--volume: 'regexp'}", "options must map options to regexps, not %s", kindName(n))
+func (s *schema) options(n *yamltree.Node) []optionPattern {
+	if n.Kind != yamltree.Mapping {
+		s.bad(n, "write options: {--volume: 'regexp'}", "options must map options to regexps, not %s", n.Show())
 		return nil
 	}
 	var out []optionPattern
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		if k.Kind != yaml.ScalarNode || len(k.Value) < 2 || k.Value[0] != '-' {
+		if k.Kind != yamltree.Scalar || len(k.Value) < 2 || k.Value[0] != '-' {
 			s.bad(k, "write -v or --volume", "options: a key must be an option")
 			continue
 		}
@@ -127,7 +132,7 @@ func (s *schema) options(n *yaml.Node) []optionPattern {
 	return out
 }
 
-func (s *schema) someNone(n *yaml.Node) tri {
+func (s *schema) someNone(n *yamltree.Node) tri {
 	switch w, _ := s.word(n, "operands", "some", "none"); w {
 	case "some":
 		return yes
@@ -137,7 +142,7 @@ func (s *schema) someNone(n *yaml.Node) tri {
 	return unset
 }
 
-func (s *schema) words(n *yaml.Node, what string, allowed ...string) []string {
+func (s *schema) words(n *yamltree.Node, what string, allowed ...string) []string {
 	out := s.list(n, what)
 	for _, w := range out {
 		found := false
@@ -153,7 +158,7 @@ func (s *schema) words(n *yaml.Node, what string, allowed ...string) []string {
 
 // paths checks path patterns: absolute, ~, a name for any directory, "*" for
 // all; ! in front takes away what an earlier one gave.
-func (s *schema) paths(n *yaml.Node, what string) []string {
+func (s *schema) paths(n *yamltree.Node, what string) []string {
 	out := s.list(n, what)
 	for i, p := range out {
 		bare := strings.TrimPrefix(p, "!")

@@ -125,6 +125,7 @@ rules:
         writes: [/b]
         deletes: [/c]
         empties: ["*"]
+        replaces: ["*"]
         removes: [/d]
         covers: [/, "."]
         recoverable: false

@@ -124,7 +124,7 @@ func (t *tester) rule(x *rule, source string) {
 	a := t.analyse(example{line: x.suggest})
 	d := t.rules.JudgeUnknown(&a)
 	for i := range a.Commands {
-		d = stricter(d, t.rules.Judge(&a, i))
+		d = Stricter(d, t.rules.Judge(&a, i))
 	}
 	if d.Action >= RequireApproval {
 		t.rep.fail("%s:%d: the suggestion of rule %s is itself stopped, by %s: %s", source, x.line, x.name, d.Rule, quote(x.suggest))

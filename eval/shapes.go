@@ -14,6 +14,10 @@ import (
 //	temporary_path PATH gets a temporary or relative directory in front
 //	redefined      the command is a function of the text that hides a program
 //	without_shims  PATH is set to directories that are not safeshell's
+//	unknown_use    the program is none of which it is known what it does with
+//	               its operands
+//	in_own_files   the working directory is one of safeshell's
+//	names_monitor  a pattern for processes (pkill, pgrep, grep) fits the monitor
 func (v *view) is(shapes []string, note func(string, ...any)) bool {
 	for _, s := range shapes {
 		found := false
@@ -30,11 +34,37 @@ func (v *view) is(shapes []string, note func(string, ...any)) bool {
 			found = v.temporaryPath()
 		case "redefined":
 			found = v.redefined()
+		case "unknown_use":
+			found = v.unknownUse()
+		case "in_own_files":
+			found = v.dir == v.r.o.Paths.Home || below(v.dir, v.r.o.Paths.Home)
+		case "names_monitor":
+			found = v.namesMonitor()
 		}
 		if found {
 			note("%s", strings.ReplaceAll(s, "_", " "))
 			return true
 		}
+	}
+	return false
+}
+
+// namesMonitor says that a pattern for processes fits the monitor's: its name,
+// or its whole command line where that is what is searched.
+func (v *view) namesMonitor() bool {
+	what := "safeshell"
+	if v.line.flag("-f") || v.line.flag("--full") || v.line.name == "grep" || v.line.name == "egrep" || v.line.name == "rg" {
+		what = "safeshell watch"
+	}
+	for _, w := range v.operandList(0) {
+		text, ok := w.Text()
+		if !ok || text == "" {
+			continue
+		}
+		if p, err := newPattern(text); err == nil && p.match(what) {
+			return true
+		}
+		break // grep's others are files
 	}
 	return false
 }
@@ -52,6 +82,23 @@ func shapeNeeds(shape string) needs {
 		return needAssign
 	}
 	return 0
+}
+
+// onlyRead are programs of which nothing is recorded because they change nothing.
+const onlyRead = "ls find exa eza lsd tree stat file du df wc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum cmp test [ [[ realpath readlink basename dirname namei cd pushd popd which type command echo printf print yamllint jsonlint yajsv ajv check-jsonschema xmllint shellcheck getfacl lsattr getfattr tokei cloc delta difft grep egrep fgrep zgrep rg ag ack fd fdfind awk gawk mawk sed cut jq yq perl ruby python python3 node php bash sh dash zsh ksh source . safeshell safeshell-wrapper git export set unset alias for case read local declare typeset readonly mountpoint findmnt lsof fuser inotifywait watch time test true false : locate cat bat less more head tail dd gh docker podman kubectl ssh claude codex gemini"
+
+// unknownUse says that the program is not known, and runs no other one.
+func (v *view) unknownUse() bool {
+	if v.line.name == "" || hasWord(onlyRead, v.line.name) {
+		return false
+	}
+	if len(v.tailsOf(v.i)) > 0 {
+		return false
+	}
+	probe := newView(v.r, v.a, v.i)
+	probe.accessed = true
+	probe.programAccess()
+	return len(probe.accesses) == 0
 }
 
 // forkBomb looks for NAME() { NAME | NAME & } in the text.
@@ -160,8 +207,9 @@ func (v *view) temporaryPath() bool {
 	found := false
 	v.pathValues(func(w script.Word) {
 		s, _ := leading(w)
-		for i, d := range strings.Split(s, ":") {
-			if i == strings.Count(s, ":") && !w.Known() && d == "" {
+		dirs := strings.Split(s, ":")
+		for i, d := range dirs {
+			if !v.spend(1) || i == len(dirs)-1 && !w.Known() && d == "" {
 				break // what follows is not known: mostly $PATH
 			}
 			if d == "" || d[0] != '/' && len(w.Parts) > 0 && w.Parts[0].Kind == script.Literal || v.isScratch(exactPath(d)) && d[0] == '/' {

@@ -161,7 +161,9 @@ func openSource(path string, kind sourceKind, cache string) *source {
 	}
 	file, problems := parseRules(path, data, kind)
 	if len(problems) > 0 {
-		saveBad(base+".bad", path, id, now, problems)
+		if !problems[0].passing {
+			saveBad(base+".bad", path, id, now, problems)
+		}
 		s.useLastGood(good, meta, problems)
 		return s
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // matchTargets evaluates the path keys of a clause.
-func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any), loss *[]string) certainty {
+func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any)) certainty {
 	ts, out := v.targets(), &v.accessesOut
 	result := sure
 	keys := 0
@@ -15,17 +15,18 @@ func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, 
 			return
 		}
 		keys++
-		result = min(result, v.someTarget(c, ts, out, key, list, of, except, note, loss))
+		result = min(result, v.someTarget(c, ts, out, key, list, of, except, note))
 	}
 	if c.paths != nil {
 		keys++
-		result = min(result, v.someTarget(c, v.operandTargets(skip), &v.operandsOut, "operand", c.paths, ofAny, except, note, loss))
+		result = min(result, v.someTarget(c, v.operandTargets(skip), &v.operandsOut, "operand", c.paths, ofAny, except, note))
 	}
 	each("reads", c.reads, ofRead)
 	each("writes", c.writes, ofAny&^(ofRead|ofDiscard|ofVia))
 	each("deletes", c.deletes, ofDelete|ofDiscard)
 	each("removes", c.removes, ofDelete|ofMove|ofVia)
 	each("empties", c.empties, ofEmpty)
+	each("replaces", c.replaces, ofWrite|ofEmpty)
 	if keys == 0 {
 		each("changes", anyPath, ofAny&^(ofRead|ofVia))
 	}
@@ -37,6 +38,7 @@ type kinds uint16
 
 const (
 	ofRead    kinds = 1 << accRead
+	ofWrite   kinds = 1 << accWrite
 	ofEmpty   kinds = 1 << accEmpty
 	ofDelete  kinds = 1 << accDelete
 	ofMove    kinds = 1 << accMove
@@ -87,7 +89,7 @@ func (v *view) changes() bool {
 
 // someTarget looks for a target that all path keys of the clause accept. In an
 // exception all targets of the kind must be accepted, and there must be one.
-func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, list []string, of kinds, except bool, note func(string, ...any), loss *[]string) certainty {
+func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, list []string, of kinds, except bool, note func(string, ...any)) certainty {
 	best, all, any, quiet := never, sure, false, false
 	l := v.r.listOf(list, len(ts))
 	if out.has(of, l) && v.quietIn(l) {
@@ -96,8 +98,12 @@ func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, lis
 	allOut, lists := true, v.r.own.lists // what the loop finds out about all targets
 	for i := range ts {
 		t := &ts[i]
-		if of>>t.kind&1 == 0 {
+		if of>>t.kind&1 == 0 || t.listed && except {
 			continue
+		}
+		if i&15 == 15 && !v.spend(1) {
+			allOut = false
+			break
 		}
 		if !any {
 			any, quiet = true, v.quietIn(l)
@@ -110,15 +116,15 @@ func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, lis
 			allOut = false
 			k = v.accepts(c, t, l)
 		}
+		if t.listed {
+			k = min(k, maybe)
+		}
 		all = min(all, k)
 		if k > best {
 			best = k
 			note("%s %s", key, clip(v.textOf(t.word)))
 		}
-		if k > never && loss != nil && c.recoverable == no && len(*loss) < 20 {
-			*loss = append(*loss, v.textOf(t.word))
-		}
-		if best == sure && loss == nil && !except {
+		if best == sure && !except {
 			break
 		}
 	}
@@ -155,6 +161,7 @@ func (o *outKinds) add(of kinds, lists int) {
 }
 
 func (v *view) accepts(c *clause, t *target, l *pathList) certainty {
+	v.spend((len(l.entries)*(1+len(t.path.others)+len(t.real)) + 31) / 32)
 	result := v.inList(t, l)
 	if result == never {
 		return never
@@ -190,6 +197,9 @@ func (v *view) coversOne(t *target, rp rulePath) certainty {
 	if rp.here && len(v.a.Commands) > 0 {
 		// The directory that the shell will be in again: cd .. && rm -r proj.
 		dirs[1], _ = v.a.Commands[0].Dir.Text()
+	}
+	if strings.HasPrefix(rp.rest, "/") && rp.home != "" && strings.Count(rp.rest, "/") > 1 && v.c.Remote == "" && !hasGlob(rp.rest) && rp.len() > len(t.path.comps) && !exists(rp.home+rp.rest) {
+		return never // deep in what is named, and not there
 	}
 	k := never
 	for _, dir := range dirs {
@@ -251,6 +261,7 @@ func (v *view) hereIn(l *pathList) *here {
 	}
 	p := v.r.dirPath(v.dir)
 	h := here{longest: 1}
+	v.spend(len(l.entries) / 16)
 	for _, s := range l.entries {
 		h.longest = max(h.longest, 1+strings.Count(s, "/"))
 	}
@@ -273,6 +284,9 @@ func (v *view) pathInList(p *tpath, list []string, t *target, from int) certaint
 	byFiles := t != nil && p.glob && v.byFiles(t)
 	for _, s := range list {
 		rp := v.r.rulePath(s)
+		if t != nil && t.listed && !anchors(s) || rp.every && t != nil && t.listed {
+			continue
+		}
 		if byFiles && !rp.except && !rp.here && !anchors(s) && !hasGlob(s) {
 			continue
 		}
@@ -285,6 +299,9 @@ func (v *view) pathInList(p *tpath, list []string, t *target, from int) certaint
 		case !rp.except:
 			if k != sure {
 				k = max(k, p.under(&rp, from))
+				if k == never && t != nil && t.kind != accRead {
+					k = v.reaches(t, p, &rp)
+				}
 			}
 		case k != never && p.wholly(&rp):
 			k = never
@@ -318,7 +335,7 @@ func needsAnchor(list []string) bool {
 }
 
 func anchors(s string) bool {
-	return s == "*" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~")
+	return s == "*" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "$")
 }
 
 func exactRule(dir string) rulePath { return rulePath{anchored: true, rest: dir} }

@@ -64,8 +64,18 @@ func toolOf(name string) tool {
 		return tool{abbrev: true, values: "-d -r -t --date --reference --time"}
 	case "sort":
 		return tool{abbrev: true, values: "-k -o -t -S -T --key --output --field-separator --buffer-size --temporary-directory --batch-size --files0-from --compress-program"}
+	case "xxd":
+		return tool{values: "-c -g -l -o -s -n -R"}
+	case "shuf":
+		return tool{abbrev: true, values: "-i -n -o --input-range --head-count --output --random-source"}
+	case "setfattr", "attr", "chcon", "setfacl", "rename", "prename", "perl-rename", "script", "mktemp":
+		return tool{values: "-n -v -x -s -V -g -t -u -r -l -m -M -X -e -c -E -I -O -B -T -p --suffix --type --user --role --range"}
 	case "split", "csplit":
-		return tool{abbrev: true, values: "-a -b -C -l -n -t --bytes --lines --number --suffix-length --filter"}
+		t := tool{abbrev: true, values: "-a -b -C -l -n -t --bytes --lines --number --suffix-length --filter"}
+		if name == "csplit" {
+			t.values = "-b -f -n --prefix --suffix-format --digits"
+		}
+		return t
 	case "grep", "egrep", "fgrep", "zgrep":
 		return tool{abbrev: true, values: "-e -f -m -A -B -C -d -D --regexp --file --max-count --include --exclude --exclude-dir --exclude-from --label --color --after-context --before-context --context"}
 	case "rg", "ag", "ack":
@@ -214,6 +224,8 @@ func toolOf(name string) tool {
 		return tool{abbrev: true, values: "-d -e -f -g -G -s -u -c -l -p -k -K -a -M -A --home --expiredate --gid --groups --shell --uid --comment --login --password"}
 	case "iptables", "ip6tables", "nft":
 		return tool{values: "-t -A -D -I -P -j -p -s -d -i -o -m -N -X -R -F --dport --sport --table"}
+	case "fuser":
+		return tool{values: "-n --namespace"}
 	case "openssl":
 		return tool{sub: true, longDash: true, values: "-in -out -inkey -passin -passout -key -keyout -cert -days -subj -config -CAfile -connect -k -K -iv -signkey -CA -CAkey -newkey -name -certfile -servername -extfile -sha256file -pass"}
 	case "gpg", "gpg2":
@@ -228,7 +240,7 @@ func toolOf(name string) tool {
 		return tool{abbrev: true, values: "-d -i -o -p -r -B -z -F -D --directory --input --output --strip --reject-file"}
 	case "gcc", "cc", "g++", "clang", "clang++", "c++", "rustc", "ld", "as":
 		return tool{longDash: true, values: "-o -I -L -l -x -D -U -include -MF -MT -MQ -T -isystem -arch -target -Xlinker"}
-	case "tmux", "screen":
+	case "tmux", "screen", "byobu", "byobu-tmux", "byobu-screen", "tmate":
 		return tool{sub: true, values: "-L -S -f -t -s -n -c -x -y -F"}
 	case "vim", "vi", "nvim", "emacs", "nano", "code", "ed", "ex", "view", "pico", "micro", "hx", "kate", "gedit":
 		return tool{values: "-c -S -u -T -i -o --cmd --eval --load -l"}

@@ -34,6 +34,7 @@ type view struct {
 	vals                     commandValues
 	branches                 *branchFact
 	walked                   int // files looked at for what can be had again, of all targets
+	ownFrom, ownUntil        int // see ownRange; 0: not looked
 	expanded                 int // names that patterns stand for, of all targets
 }
 
@@ -80,7 +81,9 @@ func newView(r *Rules, a *script.Analysis, i int) *view {
 
 func (v *view) init(r *Rules, a *script.Analysis, i int) {
 	v.r, v.a, v.i, v.c = r, a, i, &a.Commands[i]
-	v.walked, v.expanded = 0, 0
+	r.budget = a.Budget
+	a.Budget.Spend(1 + (len(v.c.Argv)+len(v.c.Redirects))/8)
+	v.walked, v.expanded, v.ownFrom, v.ownUntil = 0, 0, 0, 0
 	v.line.read(v.c.Argv)
 	if v.c.Function {
 		v.line.name, v.line.tool = "", tool{} // not the program of that name
@@ -90,18 +93,16 @@ func (v *view) init(r *Rules, a *script.Analysis, i int) {
 	}
 }
 
+// spend counts work; false when no more may be done.
+func (v *view) spend(n int) bool { return v.a.Budget.Spend(n) }
+
 // rightContext reports whether the rule at hand is for whoever runs the command.
 func (v *view) rightContext() bool { return v.context == "" || v.context == v.r.who() }
 
 // repoDir is where repository rules are looked for: the command's directory,
 // or, when that is not known, the last one in the text that was.
 func (v *view) repoDir() string {
-	for i := v.i; i >= 0; i-- {
-		if d, ok := v.a.Commands[i].Dir.Text(); ok && strings.HasPrefix(d, "/") {
-			return d
-		}
-	}
-	return ""
+	return v.knownDir()
 }
 
 // keys are the index keys of the rules that can match.

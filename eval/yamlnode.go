@@ -1,16 +1,12 @@
 package eval
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"sort"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
-	"safeshell/config"
+	"safeshell/config/yamltree"
 )
 
 // MaxFileSize bounds a rules file, in bytes.
@@ -25,7 +21,7 @@ type yamlReader struct {
 	problems []Problem
 }
 
-func (y *yamlReader) bad(n *yaml.Node, fix, format string, args ...any) {
+func (y *yamlReader) bad(n *yamltree.Node, fix, format string, args ...any) {
 	p := Problem{File: y.file, Message: shortened(fmt.Sprintf(format, args...)), Fix: shortened(fix)}
 	if n != nil {
 		p.Line, p.Column = n.Line, n.Column
@@ -36,70 +32,40 @@ func (y *yamlReader) bad(n *yaml.Node, fix, format string, args ...any) {
 // document parses data as one YAML document that is free of aliases and of
 // excessive nesting. It returns nil for an empty document, and nil with a
 // problem for a broken one.
-func (y *yamlReader) document(data []byte) (root *yaml.Node) {
+func (y *yamlReader) document(data []byte) (root *yamltree.Node) {
 	if len(data) > MaxFileSize {
 		y.bad(nil, "split it, or remove rules", "the file has more than %d bytes", MaxFileSize)
 		return nil
 	}
-	defer func() {
-		if r := recover(); r != nil { // a defect of the parser must not stop a command
-			y.bad(nil, "check the file with another YAML tool", "the YAML parser failed: %v", r)
-			root = nil
-		}
-	}()
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var doc yaml.Node
-	err := dec.Decode(&doc)
-	if errors.Is(err, io.EOF) {
-		return nil
+	root, err := yamltree.Parse(data)
+	var bad *yamltree.Fault
+	switch {
+	case errors.As(err, &bad) && bad.Second:
+		y.bad(&yamltree.Node{Line: bad.Line, Column: bad.Column}, "keep one document: remove the line ---", "the file holds more than one YAML document")
+	case errors.As(err, &bad):
+		y.bad(&yamltree.Node{Line: bad.Line, Column: bad.Column}, "correct the YAML at this place", "not valid YAML: %s", bad.Message)
+	case err != nil:
+		y.problems = append(y.problems, Problem{File: y.file, Message: shortened(err.Error()), Fix: "run: safeshell rules lint", passing: true})
+	case root != nil && y.plain(root, 0):
+		return root
 	}
-	if err != nil {
-		y.syntax(data, err)
-		return nil
-	}
-	var next yaml.Node
-	switch err := dec.Decode(&next); {
-	case err == nil:
-		y.bad(&next, "keep one document: remove the line ---", "the file holds more than one YAML document")
-		return nil
-	case !errors.Is(err, io.EOF):
-		y.syntax(data, err)
-		return nil
-	}
-	if len(doc.Content) == 0 {
-		return nil
-	}
-	if !y.plain(doc.Content[0], 0) {
-		return nil
-	}
-	if n := doc.Content[0]; n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		return nil
-	}
-	return doc.Content[0]
-}
-
-// syntax reports an error of the YAML parser.
-func (y *yamlReader) syntax(data []byte, err error) {
-	p := Problem{File: y.file, Fix: "correct the YAML at this place"}
-	p.Line, p.Column, p.Message = config.YAMLPlace(data, err)
-	p.Message = "not valid YAML: " + p.Message
-	y.problems = append(y.problems, p)
+	return nil
 }
 
 // plain refuses what a rules file never needs and what can blow up: aliases,
 // anchors, tags, deep nesting.
-func (y *yamlReader) plain(n *yaml.Node, depth int) bool {
+func (y *yamlReader) plain(n *yamltree.Node, depth int) bool {
 	switch {
 	case depth > maxYAMLDepth:
 		y.bad(n, "flatten it", "nested more than %d levels deep", maxYAMLDepth)
 		return false
-	case n.Kind == yaml.AliasNode:
+	case n.Kind == yamltree.Alias:
 		y.bad(n, "write the value out", "YAML aliases (*%s) are not supported", n.Value)
 		return false
 	case n.Anchor != "":
 		y.bad(n, "remove &"+n.Anchor, "YAML anchors are not supported")
 		return false
-	case n.Style&yaml.TaggedStyle != 0:
+	case n.Tagged:
 		y.bad(n, "remove "+n.Tag, "YAML tags are not supported")
 		return false
 	}
@@ -112,15 +78,15 @@ func (y *yamlReader) plain(n *yaml.Node, depth int) bool {
 }
 
 // mapping calls the function of each key. Unknown and repeated keys are bad.
-func (y *yamlReader) mapping(n *yaml.Node, what string, keys map[string]func(key, value *yaml.Node)) bool {
-	if n.Kind != yaml.MappingNode {
-		y.bad(n, "write it as key: value lines", "%s must be a mapping, not %s", what, kindName(n))
+func (y *yamlReader) mapping(n *yamltree.Node, what string, keys map[string]func(key, value *yamltree.Node)) bool {
+	if n.Kind != yamltree.Mapping {
+		y.bad(n, "write it as key: value lines", "%s must be a mapping, not %s", what, n.Show())
 		return false
 	}
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		if k.Kind != yaml.ScalarNode {
+		if k.Kind != yamltree.Scalar {
 			y.bad(k, "use a plain word as the key", "a key of %s must be a word", what)
 			continue
 		}
@@ -177,23 +143,10 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-func kindName(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	if n.Tag == "!!null" {
-		return "nothing"
-	}
-	return fmt.Sprintf("%q", n.Value)
-}
-
 // str returns a text that is not empty.
-func (y *yamlReader) str(n *yaml.Node, what string) (string, bool) {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		y.bad(n, "write a text", "%s must be a text, not %s", what, kindName(n))
+func (y *yamlReader) str(n *yamltree.Node, what string) (string, bool) {
+	if n.Kind != yamltree.Scalar || n.Null() {
+		y.bad(n, "write a text", "%s must be a text, not %s", what, n.Show())
 		return "", false
 	}
 	if strings.TrimSpace(n.Value) == "" {
@@ -209,12 +162,12 @@ func (y *yamlReader) str(n *yaml.Node, what string) (string, bool) {
 
 // list returns texts: a list, or one text alone. An empty list is bad, because
 // it could be read as everything or as nothing.
-func (y *yamlReader) list(n *yaml.Node, what string) []string {
+func (y *yamlReader) list(n *yamltree.Node, what string) []string {
 	nodes := n.Content
-	if n.Kind == yaml.ScalarNode {
-		nodes = []*yaml.Node{n}
-	} else if n.Kind != yaml.SequenceNode {
-		y.bad(n, "write ["+"a, b]", "%s must be a list of texts, not %s", what, kindName(n))
+	if n.Kind == yamltree.Scalar {
+		nodes = []*yamltree.Node{n}
+	} else if n.Kind != yamltree.Sequence {
+		y.bad(n, "write ["+"a, b]", "%s must be a list of texts, not %s", what, n.Show())
 		return nil
 	}
 	if len(nodes) == 0 {
@@ -229,20 +182,15 @@ func (y *yamlReader) list(n *yaml.Node, what string) []string {
 	return out
 }
 
-func (y *yamlReader) boolean(n *yaml.Node, what string) (value, ok bool) {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" {
-		switch strings.ToLower(n.Value) {
-		case "true":
-			return true, true
-		case "false":
-			return false, true
-		}
+func (y *yamlReader) boolean(n *yamltree.Node, what string) (value, ok bool) {
+	if value, ok = n.Bool(); ok {
+		return value, true
 	}
-	y.bad(n, "write true or false", "%s must be true or false, not %s", what, kindName(n))
+	y.bad(n, "write true or false", "%s must be true or false, not %s", what, n.Show())
 	return false, false
 }
 
-func (y *yamlReader) tri(n *yaml.Node, what string) tri {
+func (y *yamlReader) tri(n *yamltree.Node, what string) tri {
 	switch v, ok := y.boolean(n, what); {
 	case !ok:
 		return unset
@@ -253,7 +201,7 @@ func (y *yamlReader) tri(n *yaml.Node, what string) tri {
 }
 
 // word returns one of the allowed words.
-func (y *yamlReader) word(n *yaml.Node, what string, allowed ...string) (string, bool) {
+func (y *yamlReader) word(n *yamltree.Node, what string, allowed ...string) (string, bool) {
 	s, ok := y.str(n, what)
 	if !ok {
 		return "", false
@@ -267,7 +215,7 @@ func (y *yamlReader) word(n *yaml.Node, what string, allowed ...string) (string,
 	return "", false
 }
 
-func (y *yamlReader) regexp(n *yaml.Node, what string) pattern {
+func (y *yamlReader) regexp(n *yamltree.Node, what string) pattern {
 	s, ok := y.str(n, what)
 	if !ok {
 		return pattern{}

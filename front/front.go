@@ -129,6 +129,7 @@ func printInit(p shims.Process, args []string) (int, bool) {
 	if shell == "" {
 		shell = initscript.Detect(environ(p).Getenv, ParentName())
 	}
+	shims.Follow(p, g)
 	line, note, err := initscript.Line(shell, InitParams(g))
 	if err != nil {
 		return 0, false

@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"safeshell/agents"
@@ -23,6 +24,7 @@ func Hook(p shims.Process, agent string, limit time.Duration) int {
 			if err != nil {
 				return agents.Outcome{}, err
 			}
+			shims.Follow(p, g)
 			return judgeCall(ctx, g, call), nil
 		},
 	})
@@ -37,32 +39,43 @@ func judgeCall(ctx context.Context, g *gate.Gate, call agents.Call) agents.Outco
 	}
 	base := gate.Request{
 		Layer: gate.Hook, Dir: dir, Agent: call.Agent, Context: eval.AI,
-		MaxWait: call.Deadline, Quiet: true, ViaAgent: call.CanAsk && g.Config().Approval.Via == "agent",
+		SamePath: call.SamePath, PlainWords: call.PlainWords, MaxWait: call.Deadline, Quiet: true, Notes: call.CanNote, ViaAgent: call.CanAsk && g.Config().Approval.Via == "agent",
 	}
 	if call.Session != "" {
 		base.Session = call.Agent + ":" + call.Session
 	}
 	out := agents.Outcome{Kind: agents.Pass}
 	stop := func(v gate.Verdict) bool {
+		if len(v.Notes) > 0 {
+			out.Note = strings.TrimSpace(out.Note + "\n[SafeShell] " + strings.Join(v.Notes, "\n"))
+		}
 		switch v.Kind {
 		case gate.Stop:
 			out = agents.Outcome{Kind: agents.Deny, Message: v.Text}
 			return true
-		case gate.AskAgent:
-			out.Kind, out.Message = agents.Ask, v.Text
+		case gate.AskAgent: // one yes is for all that the call does
+			if out.Message != "" {
+				out.Message += "\n"
+			}
+			out.Kind, out.Message = agents.Ask, out.Message+v.Text
 		}
 		return false
 	}
 	for _, f := range call.Files {
-		req := base
-		// What reads or writes a file is judged as the command that does only
-		// that, so that one set of path rules serves both.
-		req.Argv = []string{"cat", "--", f.Path}
-		if f.Write {
-			req.Argv = []string{"tee", "--", f.Path}
+		argvs, line := f.Commands()
+		if line != "" {
+			req := base
+			req.Line, req.Dialect = line, script.AnyDialect
+			if stop(g.Judge(ctx, req)) {
+				return out
+			}
 		}
-		if stop(g.Judge(ctx, req)) {
-			return out
+		for _, argv := range argvs {
+			req := base
+			req.Argv = argv
+			if stop(g.Judge(ctx, req)) {
+				return out
+			}
 		}
 	}
 	lines := append([]string{}, call.Lines...)
@@ -78,7 +91,7 @@ func judgeCall(ctx context.Context, g *gate.Gate, call agents.Call) agents.Outco
 			return out
 		}
 		if v.Line != "" && v.Line != l {
-			if !rewritten {
+			if !rewritten && out.Kind == agents.Pass {
 				out.Message = "[SafeShell] NOT RUN\nReason: " + v.Message + "\nRule: " + v.Rule
 			}
 			lines[i], rewritten = v.Line, true

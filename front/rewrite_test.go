@@ -20,15 +20,16 @@ import (
 	"safeshell/script"
 )
 
-// What a rewrite must be: the same text but for the words of what is redirected,
-// the same commands in the analysis but for those, and, run by a real shell, the
-// same arguments for every program.
+// What a rewrite must be: the same text behind a PATH that leads to the shims, but
+// for words that no PATH leads to a shim, which become its path; the same commands
+// in the analysis but for those; and, run by a real shell, the same arguments for
+// every program, rm being the shim.
 
 // rewritten judges a text as the hooks do. ok is false when it is not rewritten.
 func (l *lab) rewritten(text string) (line string, v gate.Verdict, ok bool) {
 	v = l.gate.Judge(context.Background(), gate.Request{
 		Layer: gate.Hook, Dir: l.work, Line: text, Dialect: script.AnyDialect,
-		Agent: "tester", Context: eval.AI, Quiet: true,
+		Agent: "tester", Context: eval.AI, Quiet: true, PlainWords: l.plainWords,
 	})
 	return v.Line, v, v.Kind == gate.Replace
 }
@@ -39,11 +40,17 @@ func (l *lab) checkRewrite(text string, shells ...string) (rewrote bool, err err
 	if !ok {
 		return false, nil
 	}
-	if err := l.sameBytes(text, line, v); err != nil {
+	changed, err := l.sameBytes(text, line, v)
+	if err != nil {
 		return true, err
 	}
-	if err := l.sameCommands(line, v); err != nil {
+	if err := l.sameCommands(text, line, v, changed); err != nil {
 		return true, err
+	}
+	// An agent that cannot be made to run it is told to, and must not be told again.
+	// (Behind xargs self-protection stops every path of ours.)
+	if again, v, ok := l.rewritten(line); ok || v.Kind == gate.Stop && !strings.Contains(line, "xargs sudo") {
+		return true, fmt.Errorf("became %q, which is not left alone: %q %s", line, again, v.Message)
 	}
 	for _, s := range shells {
 		if l.shell[s] == "" {
@@ -56,7 +63,15 @@ func (l *lab) checkRewrite(text string, shells ...string) (rewrote bool, err err
 	return true, nil
 }
 
-func (l *lab) put() string { return script.Quote([]string{l.binary, "trash", "put"}) }
+// put is the shim's path, and first the text that puts the shims first in PATH.
+func (l *lab) put(text string) string {
+	if !strings.Contains(text, "HOME") {
+		return "~/.safeshell/shims/rm"
+	}
+	return script.Quote([]string{filepath.Join(l.paths.Shims, "rm")})
+}
+
+func (l *lab) first() string { return "PATH=" + script.Quote([]string{l.paths.Shims}) + ":$PATH; " }
 
 // heads are the words that are redirected, in the order of the text.
 func heads(v gate.Verdict) []script.Span {
@@ -72,31 +87,53 @@ func heads(v gate.Verdict) []script.Span {
 	return out
 }
 
-// sameBytes demands that only the redirected words have changed.
-func (l *lab) sameBytes(text, line string, v gate.Verdict) error {
-	rest, at := line, 0
+// asWritten cuts off what stands in front of a rewritten text, never to run: the
+// commands whose word has changed, as they were.
+func asWritten(text, line string, v gate.Verdict) (rest string, was []string) {
+	rest = line
+	for found := true; found; {
+		found = false
+		for _, j := range v.Commands {
+			s := j.Command.Span
+			if cut, is := strings.CutPrefix(rest, "false && "+text[s.Start:s.End]+"; "); is && !j.Command.Nested {
+				rest, was, found = cut, append(was, text[s.Start:s.End]), true
+			}
+		}
+	}
+	return rest, was
+}
+
+// sameBytes demands that only redirected words have changed, and returns which.
+func (l *lab) sameBytes(text, line string, v gate.Verdict) (changed []script.Span, err error) {
+	rest, first := strings.CutPrefix(line, l.first())
+	rest, was := asWritten(text, rest, v)
+	at := 0
 	for _, s := range heads(v) {
 		if s.Start < at {
-			return fmt.Errorf("the redirected words %v overlap", heads(v))
+			return nil, fmt.Errorf("the redirected words %v overlap", heads(v))
 		}
-		want := text[at:s.Start] + l.put()
-		if !strings.HasPrefix(rest, want) {
-			return fmt.Errorf("became %q: at %q there should be %q", line, rest, want)
+		if now, is := strings.CutPrefix(rest, text[at:s.Start]+l.put(text)); is {
+			rest, at, changed = now, s.End, append(changed, s)
+		} else if !first {
+			return nil, fmt.Errorf("became %q: at %q there should be %q", line, rest, text[at:s.Start]+l.put(text))
 		}
-		rest, at = rest[len(want):], s.End
 	}
 	if rest != text[at:] {
-		return fmt.Errorf("became %q: the end should be %q", line, text[at:])
+		return nil, fmt.Errorf("became %q: the end should be %q", line, text[at:])
 	}
-	return nil
+	for _, s := range changed {
+		if !slices.ContainsFunc(was, func(w string) bool { return strings.Contains(w, text[s.Start:s.End]) }) {
+			return nil, fmt.Errorf("became %q: an agent's rule about %q finds it no more", line, text[s.Start:s.End])
+		}
+	}
+	return changed, nil
 }
 
 // sameCommands analyses both texts: each command that was found before must be
 // found again, and no other. How much is known of a value may differ: it depends
 // on what the analysis knows of the programs around it.
-func (l *lab) sameCommands(line string, v gate.Verdict) error {
-	moved := heads(v)
-	instead := []script.Word{script.Lit(l.binary), script.Lit("trash"), script.Lit("put")}
+func (l *lab) sameCommands(text, line string, v gate.Verdict, moved []script.Span) error {
+	instead := []script.Word{script.Lit(filepath.Join(l.paths.Shims, "rm"))}
 	var want, got []script.Command
 	for _, j := range v.Commands {
 		c := j.Command
@@ -113,8 +150,18 @@ func (l *lab) sameCommands(line string, v gate.Verdict) error {
 		}
 		want = append(want, c)
 	}
-	a := script.Parse(line, script.Options{Dir: l.work, Lookup: gate.Env{Environ: l.env}.Lookup})
+	rest, first := strings.CutPrefix(line, l.first())
+	rest, _ = asWritten(text, rest, v)
+	if first {
+		rest = l.first() + rest
+	}
+	a := script.Parse(rest, script.Options{Dir: l.work, Lookup: gate.Env{Environ: l.env}.Lookup})
 	got = append(got, a.Commands...)
+	if strings.HasPrefix(line, l.first()) {
+		got = slices.DeleteFunc(got, func(c script.Command) bool {
+			return len(c.Argv) == 0 && len(c.Assigns) == 1 && c.Assigns[0].Name == "PATH"
+		})
+	}
 	missing := func(in, from []script.Command) error {
 		for _, c := range from {
 			if !c.Guess && !slices.ContainsFunc(in, func(o script.Command) bool { return sameCommand(c, o) }) {
@@ -195,14 +242,14 @@ func (l *lab) sameRuns(shell, text, line string, tries int) error {
 	var want, got []string
 	for _, argv := range l.run(shell, text) {
 		if argv[0] == "rm" && !stays(argv) {
-			argv = append([]string{filepath.Base(l.binary), "trash", "put"}, argv[1:]...)
+			argv[0] = "shim rm"
 		}
 		want = append(want, fmt.Sprintf("%q", argv))
 	}
 	for _, argv := range l.run(shell, line) {
-		// The words may turn out to be none: rm "$@", or xargs without input.
-		if n := len(argv); n > 2 && argv[0] == filepath.Base(l.binary) && stays(argv[2:]) {
-			argv = append([]string{"rm"}, argv[3:]...)
+		// It may be left as it is, or turn out to remove nothing: rm "$@".
+		if name, is := strings.CutPrefix(argv[0], "shim "); is && stays(argv) {
+			argv[0] = name
 		}
 		got = append(got, fmt.Sprintf("%q", argv))
 	}
@@ -250,9 +297,6 @@ func TestRewriteTable(t *testing.T) {
 	for i, bin := range binaries {
 		l := newLab(t, bin)
 		for _, row := range rewriteTable(t) {
-			if i > 0 && row.verdict == "rewrite" && strings.Contains(row.text, "`") {
-				row.verdict = "ask" // this name cannot be written there
-			}
 			if i > 0 && len(row.shells) > 1 {
 				row.shells = row.shells[:1] // the quoting is the same for all
 			}
@@ -320,7 +364,7 @@ func TestRewriteGenerated(t *testing.T) {
 // the command in the answer.
 var events = []struct{ agent, event, path string }{
 	{"claude-code", `{"session_id":"s","cwd":"@DIR@","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":@LINE@,"description":"d","timeout":9},"tool_use_id":"t"}`, "hookSpecificOutput.updatedInput.command"},
-	{"codex", `{"session_id":"s","turn_id":"t","cwd":"@DIR@","hook_event_name":"PreToolUse","model":"m","tool_name":"Bash","tool_input":{"command":@LINE@},"tool_use_id":"t"}`, "hookSpecificOutput.updatedInput.command"},
+	{"codex", `{"session_id":"s","turn_id":"t","cwd":"@DIR@","hook_event_name":"PreToolUse","model":"m","permission_mode":"bypassPermissions","tool_name":"Bash","tool_input":{"command":@LINE@},"tool_use_id":"t"}`, "hookSpecificOutput.updatedInput.command"},
 	{"copilot", `{"sessionId":"s","timestamp":1795231057816,"cwd":"@DIR@","toolName":"bash","toolArgs":{"command":@LINE@,"description":"d"}}`, "modifiedArgs.command"},
 	{"vscode", `{"timestamp":"2026-11-21T03:15:39.014Z","cwd":"@DIR@","sessionId":"s","hookEventName":"PreToolUse","tool_name":"run_in_terminal","tool_input":{"command":@LINE@,"explanation":"e","isBackground":false},"tool_use_id":"t"}`, "hookSpecificOutput.updatedInput.command"},
 	{"cursor", `{"conversation_id":"c","hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{"command":@LINE@,"working_directory":"@DIR@"},"tool_use_id":"t","cwd":"@DIR@"}`, "updated_input.command"},
@@ -350,10 +394,13 @@ func TestRewriteProtocols(t *testing.T) {
 		if row.verdict != "rewrite" {
 			continue
 		}
-		want, _, ok := l.rewritten(row.text)
+		plain, _, ok := l.rewritten(row.text)
 		if !ok {
 			continue // TestRewriteTable says which
 		}
+		l.plainWords = true
+		words, _, _ := l.rewritten(row.text)
+		l.plainWords = false
 		quoted, err := json.Marshal(row.text)
 		must(t, err)
 		for _, e := range events {
@@ -369,6 +416,10 @@ func TestRewriteProtocols(t *testing.T) {
 			if err := json.Unmarshal(out.Bytes(), &answer); err != nil || code != 0 {
 				t.Errorf("%s, %q: exit %d, %v: %s%s", e.agent, row.text, code, err, out.String(), errs.String())
 				continue
+			}
+			want := plain
+			if a, _ := agents.Find(e.agent); a.PlainWords {
+				want = words
 			}
 			if got := at(answer, e.path); got != want {
 				t.Errorf("%s, %q: %s\nhas at %s\n%q, not\n%q", e.agent, row.text, out.String(), e.path, got, want)

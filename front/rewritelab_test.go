@@ -17,7 +17,6 @@ import (
 
 	"safeshell/config"
 	"safeshell/gate"
-	"safeshell/script"
 	"safeshell/testdir"
 )
 
@@ -35,7 +34,9 @@ type lab struct {
 	env    []string
 	paths  config.Paths
 	gate   *gate.Gate
-	n      atomic.Int64
+	// plainWords: lines are for Codex.
+	plainWords bool
+	n          atomic.Int64
 }
 
 // recorder notes its name and arguments in one write. The argument "fail" makes
@@ -102,7 +103,7 @@ func newLab(t testing.TB, binary string) *lab {
 	must(t, os.MkdirAll(filepath.Dir(l.binary), 0o755))
 	must(t, os.MkdirAll(l.bin, 0o755))
 	write := func(path, text string) { must(t, os.WriteFile(path, []byte(text), 0o755)) }
-	write(l.binary, recorder)
+	write(l.binary, strings.Replace(recorder, `"${0##*/}"`, `"shim ${0##*/}"`, 1))
 	for _, n := range recorded {
 		write(filepath.Join(l.bin, n), recorder)
 	}
@@ -113,7 +114,7 @@ func newLab(t testing.TB, binary string) *lab {
 	if p, err := exec.LookPath("xargs"); err == nil {
 		write(filepath.Join(l.bin, "xargs"), "#!/bin/dash\nexec "+p+` "$@"`+"\n")
 	}
-	home := filepath.Join(root, "home")
+	home := filepath.Join(filepath.Dir(l.binary), "home")
 	l.env = []string{"HOME=" + home, "PATH=" + l.bin, "LC_ALL=C.UTF-8", "FUNCNEST=50", "BIN=" + l.bin}
 	l.paths, err = config.Locate(gate.Env{Environ: l.env}.Getenv)
 	must(t, err)
@@ -148,7 +149,7 @@ var absolute = regexp.MustCompile(`(^|[^\w.~*}"/])/\w\S*`)
 // run returns the argv of every recorder that a text starts in a real shell, in
 // order.
 func (l *lab) run(shell, text string) [][]string {
-	if p := absolute.FindString(strings.NewReplacer(script.Quote([]string{l.binary}), ".", l.root, ".", "/dev/null", "").Replace(text)); p != "" {
+	if p := absolute.FindString(strings.NewReplacer(l.first(), "", l.put(""), ".", l.put("HOME"), ".", l.root, ".", "/dev/null", "").Replace(text)); p != "" {
 		l.t.Fatalf("%q names a program outside of the lab: %s", text, p)
 	}
 	dir := l.dir()

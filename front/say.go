@@ -57,15 +57,19 @@ func oneLine(err error) string {
 // IsBrokenPipe reports that a reader went away: for any filter a quiet success.
 func IsBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// Encode writes a result as indented JSON that is fit for a terminal.
+// Encode writes a result as JSON on one line that is fit for a terminal, with
+// blanks where a reader wants them.
 func Encode(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
+	enc.SetIndent("", "\t") // no value holds a line end or a tab
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(spool.VisibleJSON(b.Bytes()))
+	line := bytes.ReplaceAll(bytes.TrimSpace(b.Bytes()), []byte("\t"), nil)
+	line = bytes.ReplaceAll(line, []byte(",\n"), []byte(", "))
+	line = append(bytes.ReplaceAll(line, []byte("\n"), nil), '\n')
+	_, err := w.Write(spool.VisibleJSON(line))
 	return err
 }

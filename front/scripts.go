@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"safeshell/agents"
 	"safeshell/gate"
 	"safeshell/permit"
 	"safeshell/permit/ts"
@@ -41,6 +42,9 @@ type ScriptOptions struct {
 func runScript(p shims.Process, args []string) (int, bool) {
 	if len(args) == 2 && args[0] == "--keeper" && filepath.IsAbs(args[1]) {
 		return failed(p, permit.Keep(args[1])), true
+	}
+	if len(args) == 2 && args[0] == "--apart" && filepath.IsAbs(args[1]) {
+		return permit.ExecApart(p, args[1]), true
 	}
 	var o ScriptOptions
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--" {
@@ -144,9 +148,21 @@ func (s *Scripts) Set() (permit.Env, *permit.Set, error) {
 	return env, set, nil
 }
 
-// Read returns a script's text. If it cannot be read, that was said, and code is
-// the exit code; it is 0 otherwise.
+// Read returns a script's text. It is judged as `cat FILE` first, since errors
+// speak of what is in it. If it cannot be read, that was said, and code is the
+// exit code; it is 0 otherwise.
 func (s *Scripts) Read(file string) (text []byte, code int) {
+	if dir, err := os.Getwd(); err == nil {
+		name := file
+		if strings.HasPrefix(name, "-") {
+			name = "./" + name // no option of cat
+		}
+		v := s.G.Judge(context.Background(), gate.Request{Layer: gate.Exec, Argv: []string{"cat", name}, Dir: dir})
+		if v.Kind == gate.Stop {
+			_, _ = io.WriteString(s.P.Stderr, v.Text)
+			return nil, shims.CodeStopped
+		}
+	}
 	text, err := permit.ReadScript(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, s.stop(shims.CodeNotFound, fmt.Errorf("%w; see: ls -l %s", err, script.Quote([]string{filepath.Dir(file)})))
@@ -224,6 +240,7 @@ func (s *Scripts) Plan(env permit.Env, set *permit.Set, r permit.Retry, once []s
 	l := permit.Launch{
 		Env: env, Set: set, Decl: decl, Caller: s.G.Caller(), File: r.File, Text: r.Script, Args: r.Args,
 		Limit: r.Limit, Binary: shims.Executable(), Once: once, Said: s.said,
+		Guard: append(agents.ProtectedPaths(), permit.FileName, filepath.Join(filepath.Dir(permit.FileName), "rules.yaml")),
 	}
 	if r.Kind == permit.Module {
 		p, err := ts.Plan(&l)
@@ -270,6 +287,9 @@ func (s *Scripts) Launch(env permit.Env, set *permit.Set, r permit.Retry, once [
 	if l.Decl.Shell == "sh" || l.Decl.Shell == "dash" {
 		// These shells cannot be taught to say it when it happens.
 		for _, u := range l.Decl.Undeclared {
+			if !permit.LikeCommand(u.Name) {
+				continue
+			}
 			s.note("safeshell: %s:%d: %s is called but not declared; add it: %s %s", r.File, u.Line, permit.Show(u.Name), permit.InitCommand, permit.Show(u.Name))
 		}
 	}

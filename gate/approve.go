@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,12 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 		return v
 	}
 
+	g.tracer.flush() // a person may take minutes
 	grants, err := spool.OpenGrants(g.env.Paths.Grants)
 	if err == nil {
-		if found, ferr := grants.Find(v.Rule, key); ferr == nil && found != nil {
+		if found := granted(grants, v, key); found != nil {
 			g.passDown(req, j, caller)
+			e.choice, e.reason = found.Choice, found.Reason
 			return grant("granted", found.By)
 		}
 	}
@@ -42,7 +45,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 	if err != nil {
 		return g.cannotAsk(req, v, e, err)
 	}
-	if g.passed(s, req, j, caller, v.Rule) {
+	if g.passed(s, req, j, caller) {
 		g.passDown(req, j, caller)
 		return grant("passed", "answered above")
 	}
@@ -50,14 +53,15 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 		return g.obey(req, v, e, j, caller, key, grants, dec)
 	}
 
-	if !s.MonitorAlive() && caller.Context == eval.Human {
+	v.losses(j)
+	if !s.MonitorAlive() && caller.Context == eval.Human && g.NotHuman() == "" {
 		if t, ok := OpenTerminal(); ok {
 			defer t.Close()
 			dec := g.askHere(ctx, t, req, v)
 			return g.obey(req, v, e, j, caller, key, grants, dec)
 		}
 	}
-	r := g.request(req, v, d, caller, key)
+	r := g.request(req, v, caller, key)
 	limit := g.patience(req, caller)
 	ctx, stop := spool.WithSignals(ctx)
 	dec, err := s.Ask(ctx, r, spool.AskOptions{
@@ -65,7 +69,7 @@ func (g *Gate) approve(ctx context.Context, req Request, v Verdict, d eval.Decis
 		WaitForMonitor: g.Config().Approval.WaitForMonitor,
 		Waiting: func(r spool.Request) {
 			if !req.Quiet {
-				fmt.Fprint(g.env.Stderr, waitingText(r.ID, v.Message, v.Rule, limit.String()))
+				fmt.Fprint(g.env.Stderr, waitingText(r.ID, limit.String(), req, v))
 			}
 			g.journal(req, entry{kind: spool.KindRequest, id: r.ID, action: "asked", rule: v.Rule, reason: v.Message, start: g.env.Now()})
 		},
@@ -98,21 +102,21 @@ func (g *Gate) obey(req Request, v Verdict, e entry, j judgement, caller Caller,
 		g.passDown(req, j, caller)
 		e.action = "asked-allow"
 	case spool.Denied:
-		v.Kind, v.Text, e.action = Stop, userDeniedText(dec.Reason, v.Rule, v.Suggest), "asked-deny"
+		v.Kind, v.Text, e.action = Stop, userDeniedText(dec.Reason, v), "asked-deny"
 	case spool.TimedOut:
-		v.Kind, v.Text, e.action = Stop, timedOutText(g.patience(req, caller).String(), v.Message, v.Rule), "timeout"
+		v.Kind, v.Text, e.action = Stop, timedOutText(g.patience(req, caller).String(), req, v), "timeout"
 	case spool.NoMonitor:
 		if g.Config().FailOpen() {
 			if v.Kind != Replace {
 				v.Kind = Run
 			}
-			v.Warnings = append(v.Warnings, fmt.Sprintf("rule %s asks for approval, but no monitor is running (safeshell watch); unreachable_behavior is fail_open, so the command runs", v.Rule))
+			v.Warnings = append(v.Warnings, fmt.Sprintf("rule %s asks for approval, but no monitor is running (safeshell watch); unreachable_behavior is fail_open, so the command runs", strings.Join(v.rules(), ", ")))
 			e.action = "fail-open"
 			break
 		}
-		v.Kind, v.Text, e.action = Stop, noMonitorText(v.Message, v.Rule, v.Suggest), "nomonitor"
+		v.Kind, v.Text, e.action = Stop, noMonitorText(req, v), "nomonitor"
 	default:
-		v.Kind, v.Text, e.action = Stop, cancelledText(v.Message, v.Rule), "cancelled"
+		v.Kind, v.Text, e.action = Stop, cancelledText(req, v), "cancelled"
 	}
 	g.journal(req, e)
 	return v
@@ -124,10 +128,10 @@ func (g *Gate) cannotAsk(req Request, v Verdict, e entry, err error) Verdict {
 		if v.Kind != Replace {
 			v.Kind = Run
 		}
-		v.Warnings = append(v.Warnings, fmt.Sprintf("rule %s asks for approval, but the request could not be made (%v); unreachable_behavior is fail_open, so the command runs", v.Rule, err))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("rule %s asks for approval, but the request could not be made (%v); unreachable_behavior is fail_open, so the command runs", strings.Join(v.rules(), ", "), err))
 		e.action = "fail-open"
 	} else {
-		v.Kind, v.Text, e.action = Stop, cannotAskText(err.Error(), v.Message, v.Rule), "deny"
+		v.Kind, v.Text, e.action = Stop, cannotAskText(err.Error(), req, v), "deny"
 		e.reason = "nobody could be asked: " + err.Error()
 	}
 	g.journal(req, e)
@@ -150,7 +154,7 @@ func (g *Gate) callerOf(req Request) Caller {
 }
 
 func (g *Gate) keyOf(req Request, v Verdict, c Caller) spool.Key {
-	k := spool.Key{UID: os.Geteuid(), Session: c.Session, Dir: req.Dir, Exe: req.Exe}
+	k := spool.Key{UID: os.Geteuid(), Session: c.Session, Dir: req.Dir, Exe: req.Exe, Rules: spool.JoinRules(v.rules())}
 	// No word holds a NUL, so nobody's words are those of a command with aliases.
 	var aliases []string
 	for _, al := range v.Aliases {
@@ -204,70 +208,94 @@ func (g *Gate) passDown(req Request, j judgement, caller Caller) {
 	if err != nil {
 		return
 	}
-	put := func(k spool.Key, rule string) { _ = s.PutPass(k, rule, passTTL) }
-	for _, p := range g.askedCommands(req, j, caller) {
-		put(p.key, p.rule)
+	asked, _ := g.askedCommands(req, j, caller)
+	for _, c := range asked {
+		if c.below {
+			_ = s.PutPass(c.key, c.rules, passTTL)
+		}
 	}
 }
 
-// askedCommand is a command of a line that a human has to allow, as the layer
-// below will know it.
+// askedCommand is a command that a human has to allow, as the layer below will
+// know it.
 type askedCommand struct {
-	key  spool.Key
-	rule string
+	key   spool.Key
+	rules string // all that stop it
+	below bool   // it is not the request itself
 }
 
-// askedCommands returns the commands below req whose argv and directory are
-// wholly known and that the layer below would ask about.
-func (g *Gate) askedCommands(req Request, j judgement, caller Caller) []askedCommand {
-	var out []askedCommand
+// maxPassed bounds how many commands of one answer pass the layers below; what is
+// behind them is asked again.
+const maxPassed = 200
+
+// askedCommands returns the commands of a request that are asked about. all is
+// false when one is not among them, as its words or directory are not wholly
+// known.
+func (g *Gate) askedCommands(req Request, j judgement, caller Caller) (out []askedCommand, all bool) {
+	all = !j.unknown.Stops()
 	for i, jd := range j.all {
-		if jd.Decision.Asked() != eval.RequireApproval {
-			continue
+		if jd.Decision.Asked() == eval.RequireApproval {
+			c := askedCommand{below: req.Argv == nil || i > 0}
+			if len(out) == maxPassed {
+				return out, false
+			}
+			if !c.below {
+				c.key = g.passKey(req, caller)
+			} else {
+				argv, known := knownArgv(jd.Command)
+				dir, ok := jd.Command.Dir.Text()
+				if !known || !ok {
+					all = false
+					continue
+				}
+				c.key = g.passKey(Request{Argv: argv, Dir: dir}, caller)
+			}
+			var rules []string
+			for _, f := range jd.Decision.Findings() {
+				rules = append(rules, f.Rule)
+			}
+			c.rules = spool.JoinRules(rules)
+			out = append(out, c)
 		}
-		if req.Argv != nil && i == 0 {
-			continue
+		if m, ok := j.cannot[i]; ok {
+			// It may run elsewhere, where no layer sees its words as arguments.
+			key := spool.Key{UID: os.Geteuid(), Session: passSession(caller), ArgvSHA: spool.LineSHA(jd.Command.Remote + "\x00" + m.Part)}
+			out = append(out, askedCommand{key: key, rules: m.Rule, below: true})
 		}
-		argv, ok := knownArgv(jd.Command)
-		if !ok {
-			continue
-		}
-		dir, ok := jd.Command.Dir.Text()
-		if !ok {
-			continue
-		}
-		out = append(out, askedCommand{g.passKey(Request{Argv: argv, Dir: dir}, caller), jd.Decision.Rule})
 	}
-	return out
+	return out, all
 }
 
-// passed takes what a higher layer has left for this request: a pass for the
-// argv itself, or for every command of the line that would be asked about. A
-// hook and the wrapper see different texts around the same commands.
-func (g *Gate) passed(s *spool.Spool, req Request, j judgement, caller Caller, rule string) bool {
-	if req.Argv != nil {
-		r, ok := s.TakePass(g.passKey(req, caller))
-		return ok && r == rule
-	}
-	asked := 0
-	for _, jd := range j.all {
-		if jd.Decision.Asked() == eval.RequireApproval {
-			asked++
-		}
-	}
-	commands := g.askedCommands(req, j, caller)
-	if asked == 0 || len(commands) != asked || j.worst.Rule == eval.UnanalysedCommand {
+// passed takes what a higher layer has left for this request: a pass for every
+// command that would be asked about, given for the rules that stop it here. A
+// hook, the wrapper and a shim see different texts around the same commands.
+func (g *Gate) passed(s *spool.Spool, req Request, j judgement, caller Caller) bool {
+	commands, all := g.askedCommands(req, j, caller)
+	if !all || len(commands) == 0 {
 		return false
 	}
 	for i, c := range commands {
-		if r, ok := s.TakePass(c.key); !ok || r != c.rule {
+		if rules, ok := s.TakePass(c.key); !ok || !spool.HasRules(rules, c.rules) {
 			for _, back := range commands[:i] {
-				_ = s.PutPass(back.key, back.rule, passTTL)
+				_ = s.PutPass(back.key, back.rules, passTTL)
 			}
 			return false
 		}
 	}
 	return true
+}
+
+// granted returns the first of the remembered answers for a request, nil where
+// there is not one for every rule that stops it.
+func granted(grants *spool.Grants, v Verdict, key spool.Key) (first *spool.Grant) {
+	for _, rule := range v.rules() {
+		found, err := grants.Find(rule, key)
+		if err != nil || found == nil {
+			return nil
+		}
+		first = cmp.Or(first, found)
+	}
+	return first
 }
 
 func knownArgv(c script.Command) ([]string, bool) {
@@ -285,12 +313,18 @@ func knownArgv(c script.Command) ([]string, bool) {
 	return out, true
 }
 
+// remember keeps an answer for each rule that was shown.
 func (g *Gate) remember(grants *spool.Grants, req Request, v Verdict, key spool.Key, dec spool.Decision) error {
-	return grants.Add(spool.NewGrant(v.Rule, key, dec, displayOf(req)))
+	for _, rule := range v.rules() {
+		if err := grants.Add(spool.NewGrant(rule, key, dec, displayOf(req))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // request is what is published for the human.
-func (g *Gate) request(req Request, v Verdict, d eval.Decision, c Caller, key spool.Key) spool.Request {
+func (g *Gate) request(req Request, v Verdict, c Caller, key spool.Key) spool.Request {
 	now := g.env.Now()
 	limit := g.patience(req, c)
 	pid := g.env.PID
@@ -300,10 +334,9 @@ func (g *Gate) request(req Request, v Verdict, d eval.Decision, c Caller, key sp
 	return spool.Request{
 		UID: os.Geteuid(), Session: c.Session, Agent: c.Agent, Context: string(c.Context),
 		Layer: string(req.Layer), PID: pid, Dir: req.Dir, Exe: req.Exe,
-		Argv: spool.MaskArgv(req.Argv), Line: spool.Mask(req.Line), ArgvSHA: key.ArgvSHA,
-		Rule: v.Rule, Reason: v.Message, Suggest: v.Suggest, Loss: strings.Join(d.Loss, "\n"),
+		Argv: req.Argv, Line: req.Line, ArgvSHA: key.ArgvSHA,
 		Created: now, NotAfter: now.Add(limit),
-	}
+	}.WithParts(v.Rule, v.parts(req))
 }
 
 // patience is how long to wait for a human: as configured, but never longer

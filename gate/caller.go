@@ -2,8 +2,10 @@ package gate
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,7 +70,7 @@ func (m marker) holds(getenv func(string) string) bool {
 // and its session if the environment tells it.
 func AgentOf(getenv func(string) string) (agent, session string) {
 	f := newCallerFinder(getenv)
-	f.proc = "/nonexistent" // the environment alone
+	f.proc = "" // the environment alone
 	return f.Agent(), f.session
 }
 
@@ -89,22 +91,26 @@ type Caller struct {
 	Session string // agent's session, else the terminal session
 }
 
+const procDir = "/proc"
+
 // callerFinder finds the caller at most once, as late as possible: the walk
 // over the ancestors is only done when something depends on it.
 type callerFinder struct {
 	getenv func(string) string
-	proc   string // /proc, tests
+	proc   string // /proc; "" to go by the environment alone
 
 	ctxOnce  sync.Once
 	context  eval.Context
 	agent    string
 	session  string // as the environment tells it
+	via      string // how it was found, where that is not this process's environment
+	unseen   string // why it cannot be seen who calls: then it is no person
 	idOnce   sync.Once
 	fullSess string
 }
 
 func newCallerFinder(getenv func(string) string) *callerFinder {
-	return &callerFinder{getenv: getenv, proc: "/proc"}
+	return &callerFinder{getenv: getenv, proc: procDir}
 }
 
 // Context returns ai or human.
@@ -121,38 +127,60 @@ func (f *callerFinder) Agent() string {
 
 func (f *callerFinder) find() {
 	f.context = eval.Human
+	if f.agent, f.session = markOf(f.getenv); f.agent != "" {
+		f.context = eval.AI
+		return
+	}
+	if f.proc == "" || runtime.GOOS != "linux" {
+		return
+	}
+	if f.proc == procDir {
+		f.unseen = ownView(f.proc)
+	}
+	var chain []process
+	if f.unseen == "" {
+		// Init counts, too: it is the agent in a container made for one.
+		if chain, f.unseen = climb(f.proc, os.Getppid()); f.unseen != "" {
+			chain, f.unseen = lineage(f.proc, os.Getppid())
+		}
+	}
+	for _, p := range chain {
+		name := p.agent()
+		if name == "" {
+			if name, f.session = markOf(environOf(f.proc, p.pid)); name == "" {
+				continue
+			}
+			f.via = fmt.Sprintf(", whose mark process %d (%s) carries", p.pid, p.comm)
+		} else {
+			f.session = name + ":" + strconv.Itoa(p.pid) + "-" + strconv.FormatUint(p.start, 10)
+		}
+		f.context, f.agent = eval.AI, name
+		return
+	}
+	if f.unseen != "" {
+		f.context, f.agent = eval.AI, "unknown"
+	}
+}
+
+// markOf returns the agent that an environment's marks name, "" for none, and
+// its session if the environment tells it.
+func markOf(getenv func(string) string) (agent, session string) {
 	for _, m := range markers {
-		v := f.getenv(m.name)
-		if !m.holds(f.getenv) {
+		if !m.holds(getenv) {
 			continue
 		}
-		f.context, f.agent = eval.AI, m.agent
-		if f.agent == "" {
-			f.agent = agentName(v)
+		if agent = m.agent; agent == "" {
+			agent = agentName(getenv(m.name))
 		}
-		if id := f.getenv(sessionVar(f.agent)); id != "" {
-			f.session = f.agent + ":" + id
+		if id := getenv(sessionVar(agent)); id != "" {
+			session = agent + ":" + id
 		}
-		return
+		return agent, session
 	}
-	switch f.getenv("SAFESHELL_CONTEXT") {
-	case "ai":
-		f.context, f.agent = eval.AI, "agent"
-		return
+	if getenv("SAFESHELL_CONTEXT") == "ai" {
+		return "agent", ""
 	}
-	// Init counts, too: it is the agent in a container made for one.
-	for pid, n := os.Getppid(), 0; pid > 0 && n < 100; n++ {
-		p, err := readProc(f.proc, pid)
-		if err != nil {
-			return
-		}
-		if name := p.agent(); name != "" {
-			f.context, f.agent = eval.AI, name
-			f.session = name + ":" + strconv.Itoa(pid) + "-" + strconv.FormatUint(p.start, 10)
-			return
-		}
-		pid = p.ppid
-	}
+	return "", ""
 }
 
 // agentName makes a name of AI_AGENT's value: claude-code_2-1-329_agent.
@@ -197,47 +225,37 @@ func (f *callerFinder) Session() string {
 	return f.fullSess
 }
 
-// markedAncestor names the process above the last ancestor whose environment
-// holds a marker.
+// markedAncestor names the process above the outermost ancestor whose
+// environment holds a marker.
 func (f *callerFinder) markedAncestor() string {
-	top := 0
-	for pid := os.Getpid(); pid > 1; {
-		if !marked(f.proc, pid) {
-			break
+	chain, _ := lineage(f.proc, os.Getpid())
+	for i := len(chain) - 2; i >= 0; i-- {
+		if p := chain[i+1]; p.pid > 1 && marked(f.proc, chain[i].pid) {
+			return f.agent + ":" + strconv.Itoa(p.pid) + "-" + strconv.FormatUint(p.start, 10)
 		}
-		p, err := readProc(f.proc, pid)
-		if err != nil {
-			break
-		}
-		top, pid = p.ppid, p.ppid
 	}
-	if top <= 1 {
-		return ""
-	}
-	p, err := readProc(f.proc, top)
-	if err != nil {
-		return ""
-	}
-	return f.agent + ":" + strconv.Itoa(top) + "-" + strconv.FormatUint(p.start, 10)
+	return ""
 }
 
-func hasMarker(environ []byte) bool {
-	vars := map[string]string{}
-	for _, kv := range bytes.Split(environ, []byte{0}) {
-		if name, v, ok := strings.Cut(string(kv), "="); ok {
-			vars[name] = v
+// environOf looks variables up in the environment that a process was started
+// with.
+func environOf(proc string, pid int) func(string) string {
+	environ, _ := os.ReadFile(proc + "/" + strconv.Itoa(pid) + "/environ")
+	return lookupIn(environ)
+}
+
+// lookupIn looks variables up in an environment as the kernel shows it.
+func lookupIn(environ []byte) func(string) string {
+	return func(name string) string {
+		for rest := environ; len(rest) > 0; {
+			var kv []byte
+			kv, rest, _ = bytes.Cut(rest, []byte{0})
+			if len(kv) > len(name) && kv[len(name)] == '=' && string(kv[:len(name)]) == name {
+				return string(kv[len(name)+1:])
+			}
 		}
+		return ""
 	}
-	getenv := func(n string) string { return vars[n] }
-	if vars["SAFESHELL_CONTEXT"] == "ai" {
-		return true
-	}
-	for _, m := range markers {
-		if m.holds(getenv) {
-			return true
-		}
-	}
-	return false
 }
 
 // process is what /proc tells of one process.

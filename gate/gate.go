@@ -6,14 +6,13 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"safeshell/budget"
 	"safeshell/config"
 	"safeshell/eval"
 	"safeshell/script"
@@ -81,8 +80,20 @@ type Request struct {
 	// ViaAgent: let the agent ask its own user instead of the monitor
 	// (approval.via: agent).
 	ViaAgent bool
+	// SamePath: the shell that reads Line has the PATH of this process (hooks).
+	SamePath bool
+	// PlainWords: the agent's own rules read a line only while all of it is plain
+	// words, without assignments, variables and ~ (hooks).
+	PlainWords bool
 	// Quiet: say nothing on stderr while waiting (hooks).
 	Quiet bool
+	// PutsInTrash: the caller carries out a redirect to the trash itself, and
+	// calls Verdict.Trashing.
+	PutsInTrash bool
+	// Losses: say what would be destroyed, also where nobody is asked.
+	Losses bool
+	// Notes: the layer can pass a warning on though it is a hook.
+	Notes bool
 }
 
 // Kind is what the caller has to do.
@@ -111,8 +122,16 @@ type Verdict struct {
 	Argv  []string
 	Line  string
 	Trash bool
+	// Trashing journals a redirect to the trash, once: before the first file
+	// goes, or with what the trash said when it refused all of them.
+	Trashing func(refused string)
+	// Met are all rules that stop the request, each beside its part, in the
+	// order of the text. An answer covers them, and no other.
+	Met []Met
 	// Warnings are lines for the user that do not stop the command.
 	Warnings []string
+	// Notes are what a hook is to tell its agent with a command that runs.
+	Notes []string
 	// Commands are the single judgements, for `check`.
 	Commands []Judged
 	// Aliases of git that the command makes use of: what was judged is what they
@@ -120,6 +139,8 @@ type Verdict struct {
 	Aliases []script.GitAlias
 	// Unknown lists what could not be analysed.
 	Unknown []script.Unknown
+	// Budget is what is left of the one that the judgement had.
+	Budget *budget.Budget
 }
 
 // Judged is one command of a line with its own decision.
@@ -136,6 +157,8 @@ type Gate struct {
 	cfgErr  error
 	caller  *callerFinder
 	rules   map[eval.Context]*opened
+	tracer  *tracer   // of the judgement that is under way; nil: none
+	facts   textFacts // of the judgement at hand
 }
 
 type opened struct {
@@ -172,12 +195,18 @@ func (g *Gate) Caller() Caller {
 
 // Rules opens the rules for this process's caller.
 func (g *Gate) Rules() (*eval.Rules, []eval.Problem) {
-	o := g.open("")
+	o := g.open("", false)
 	return o.rules, o.problems
 }
 
-func (g *Gate) open(c eval.Context) *opened {
-	if o := g.rules[c]; o != nil {
+// open opens the rules for a context, shimmed as if the shims were first in PATH.
+func (g *Gate) open(c eval.Context, shimmed bool) *opened {
+	key, environ := c, g.env.Environ
+	if shimmed {
+		key += "+shims"
+		environ = append([]string{"PATH=" + g.shimmedPath()}, environ...)
+	}
+	if o := g.rules[key]; o != nil {
 		return o
 	}
 	ctx := g.caller.Context
@@ -187,31 +216,51 @@ func (g *Gate) open(c eval.Context) *opened {
 	r, problems := eval.Open(eval.Options{
 		Paths:   g.env.Paths,
 		Context: ctx,
-		Environ: g.env.Environ,
+		Environ: environ,
 		Settings: func() (time.Duration, bool) {
 			return g.Config().ConditionTimeout, g.Config().FailOpen()
 		},
 	})
 	o := &opened{r, problems}
-	g.rules[c] = o
+	g.rules[key] = o
 	return o
 }
 
 // Judge decides about a request, asking a human where the rules say so. It
 // returns when the decision is final; ctx bounds the wait.
 func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
-	start := g.env.Now()
-	o := g.open(req.Context)
-	a := g.analyse(o.rules, req)
-	j := g.judgeAll(o.rules, &a)
-	v := Verdict{Commands: j.all, Unknown: a.Unknown, Aliases: a.Aliases}
-	d := j.worst
-	v.Action, v.Rule, v.Source, v.Message, v.Suggest = d.Action, d.Rule, d.Source, d.Message, d.Suggest
-	if d.Action >= eval.RequireApproval && len(a.Aliases) > 0 {
-		v.Message = sentence(v.Message) + aliasesText(a.Aliases)
+	if g.tracer = g.trace(); g.tracer == nil {
+		return g.judge(ctx, req)
 	}
+	g.tracer.evaluating(req, g.callerOf(req))
+	r := g.open(req.Context, false).rules
+	r.Trace(g.tracer.rule)
+	defer r.Trace(nil)
+	v := g.judge(ctx, req)
+	g.tracer.done(v)
+	return v
+}
+
+func (g *Gate) judge(ctx context.Context, req Request) Verdict {
+	start := g.env.Now()
+	g.facts = textFacts{}
+	o := g.open(req.Context, false)
+	a := g.analyse(o.rules, req)
+	defer a.Budget.Done()
+	j := g.judgeAll(o.rules, &a)
+	if g.shimsComeFirst(&a, j, req) {
+		o = g.open(req.Context, true)
+		j = g.judgeAll(o.rules, &a)
+	}
+	g.tracer.judged(j.worst, len(j.all))
+	v := Verdict{Commands: j.all, Unknown: a.Unknown, Aliases: a.Aliases, Budget: a.Budget}
+	d := j.worst
 	v.Warnings = append(v.Warnings, problemLines(o.problems)...)
 	v.Warnings = append(v.Warnings, problemLines(d.Problems)...)
+	lead := func(f eval.Finding) {
+		v.Action, v.Rule, v.Source, v.Message, v.Suggest = f.Action, f.Rule, f.Source, f.Message, f.Suggest
+	}
+	lead(d.Finding)
 
 	if p := fatal(o, j); p != nil && (d.Action != eval.Deny || d.AllowOverride) {
 		if !g.Config().FailOpen() {
@@ -226,15 +275,42 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 			return v
 		}
 	}
-	g.planReplacement(&v, &a, j, req)
-	if v.Kind == Replace && v.Action == eval.RequireApproval {
-		d = j.worst // the redirect could not be carried out everywhere
+	v.Met = g.met(&a, &j, req, g.planReplacement(&v, &a, j, req))
+	if len(j.cannot) > 0 {
+		v.Commands = slices.Clone(j.all)
+	}
+	for i, m := range j.cannot {
+		v.Commands[i].Decision = eval.Stricter(j.all[i].Decision, eval.Decision{Finding: m.Finding})
+	}
+	for _, m := range v.Met {
+		if m.Strictness() > d.Strictness() { // a redirect that cannot be carried out
+			d.Finding = m.Finding
+		}
+	}
+	lead(d.Finding)
+	if d.Stops() && len(a.Aliases) > 0 {
+		v.Message = sentence(v.Message) + aliasesText(a.Aliases)
+		for i := range v.Met {
+			if v.Met[i].Rule == v.Rule {
+				v.Met[i].Message = v.Message
+				break
+			}
+		}
+	}
+	switch notes := g.untrusted(req, v, j); req.Layer {
+	case Hook:
+		v.Notes = notes
+	default:
+		v.Warnings = append(v.Warnings, notes...)
+	}
+	if req.Losses {
+		v.losses(j)
 	}
 	switch v.Action {
 	case eval.Deny:
 		if !d.AllowOverride {
 			v.Kind = Stop
-			v.Text = blockedText(v.Message, v.Rule, v.Suggest)
+			v.Text = blockedText(v.Message, v.Rule, v.Suggest) + alsoText(req, v) + g.ownRuleHint(req, v)
 			g.journal(req, entry{action: "deny", decision: d, start: start})
 			return v
 		}
@@ -247,8 +323,10 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 			v.Kind, v.Action = Stop, eval.RequireApproval
 			return v
 		}
+		d.Notes = append(d.Notes, alsoNotes(v)...)
 		if req.ViaAgent {
-			v.Kind, v.Text = AskAgent, askText(req, v.Message, v.Rule, v.Suggest)
+			v.losses(j)
+			v.Kind, v.Text = AskAgent, askText(req, v)
 			g.journal(req, entry{action: "agent-asks", decision: d, rule: v.Rule, reason: v.Message, start: start})
 			return v
 		}
@@ -257,7 +335,12 @@ func (g *Gate) Judge(ctx context.Context, req Request) Verdict {
 	if req.Layer == Check {
 		return v
 	}
-	g.journal(req, entry{action: actionOf(v), decision: d, start: start})
+	e := entry{action: actionOf(v), decision: d, start: start}
+	if v.Trash && req.PutsInTrash {
+		v.Trashing = g.trashing(req, e)
+		return v
+	}
+	g.journal(req, e)
 	return v
 }
 
@@ -272,15 +355,23 @@ func actionOf(v Verdict) string {
 type judgement struct {
 	all   []Judged
 	worst eval.Decision
+	// unknown is the verdict on what could not be analysed.
+	unknown eval.Decision
+	// cannot are the redirects that cannot be carried out and are asked about,
+	// by the command's index.
+	cannot map[int]Met
+	// loss says what a command would destroy (eval.Rules.Loss).
+	loss func(command int) []string
 }
 
 func (g *Gate) analyse(r *eval.Rules, req Request) script.Analysis {
 	o := script.Options{
 		Dialect:    req.Dialect,
 		Dir:        req.Dir,
-		Lookup:     g.env.Lookup,
+		Lookup:     g.lookup(req),
 		GitAliases: r.GitAliases,
 		Wrappers:   r.Wrappers(),
+		Shims:      &script.Shims{Dir: g.env.Paths.Shims, Starts: g.StartKeepsPath},
 	}
 	if req.Argv != nil {
 		return script.FromArgv(req.Argv, o)
@@ -289,190 +380,18 @@ func (g *Gate) analyse(r *eval.Rules, req Request) script.Analysis {
 }
 
 func (g *Gate) judgeAll(r *eval.Rules, a *script.Analysis) judgement {
-	var j judgement
+	j := judgement{all: make([]Judged, 0, len(a.Commands)), loss: func(i int) []string { return r.Loss(a, i) }}
 	for i := range a.Commands {
+		g.tracer.command(a.Commands[i])
 		d := r.Judge(a, i)
 		j.all = append(j.all, Judged{a.Commands[i], d})
-		j.worst = stricter(j.worst, d)
+		j.worst = eval.Stricter(j.worst, d)
 	}
-	if len(a.Unknown) > 0 {
-		j.worst = stricter(j.worst, r.JudgeUnknown(a))
+	if len(a.Unknown) > 0 || a.Budget.Over() != "" {
+		j.unknown = r.JudgeUnknown(a)
+		j.worst = eval.Stricter(j.worst, j.unknown)
 	}
 	return j
-}
-
-// stricter returns the more restrictive decision; among equals the first. A
-// deny that a human may lift is milder than one that nobody may.
-func stricter(a, b eval.Decision) eval.Decision {
-	notes := append(a.Notes[:len(a.Notes):len(a.Notes)], b.Notes...)
-	problems := append(a.Problems[:len(a.Problems):len(a.Problems)], b.Problems...)
-	if rank(b) > rank(a) || a.Rule == "" && b.Rule != "" && rank(b) == rank(a) {
-		a = b
-	}
-	a.Notes, a.Problems = notes, problems
-	return a
-}
-
-func rank(d eval.Decision) int {
-	r := int(d.Action) * 2
-	if d.Action == eval.Deny && d.AllowOverride {
-		r--
-	}
-	return r
-}
-
-// planReplacement works out what to run instead of what is redirected.
-func (g *Gate) planReplacement(v *Verdict, a *script.Analysis, j judgement, req Request) {
-	var edits []script.Edit
-	for i, jd := range j.all {
-		if jd.Decision.Action != eval.Redirect {
-			continue
-		}
-		if why := g.replaceOne(v, a, i, jd, req, &edits); why != "" {
-			g.askInstead(v, jd, why, req)
-		}
-	}
-	if len(edits) > 0 {
-		v.Kind = Replace
-		v.Line = script.Rewrite(req.Line, edits)
-	}
-}
-
-// replaceOne redirects command i; it returns why that cannot be done, "" on
-// success.
-func (g *Gate) replaceOne(v *Verdict, a *script.Analysis, i int, jd Judged, req Request, edits *[]script.Edit) string {
-	c, d := jd.Command, jd.Decision
-	if c.Remote != "" {
-		return "it would run on " + c.Remote + ", where safeshell has no trash"
-	}
-	if req.Argv != nil {
-		switch {
-		case i == 0:
-			v.Kind = Replace
-			v.Argv, v.Trash = trashOf(d.Redirect)
-			return ""
-		case c.TailOf == 0 && len(c.Argv) > 0:
-			v.Kind = Replace
-			v.Argv = append(append([]string{}, req.Argv[:c.TailAt]...), g.command(d.Redirect)...)
-			return ""
-		}
-		// Found in a string of an argument: the shim below sees it, unless the
-		// carrier loses PATH or the command is named by its path.
-		if g.shimSees(a, c, req.Layer) {
-			return ""
-		}
-		return g.cannotPut(c, req.Layer)
-	}
-	if req.Layer != Hook && g.shimSees(a, c, req.Layer) {
-		return ""
-	}
-	if c.Nested || len(c.Argv) == 0 {
-		if g.shimSees(a, c, req.Layer) {
-			return ""
-		}
-		return g.cannotPut(c, req.Layer)
-	}
-	e, why := g.rewriteSpans(a, c, d)
-	*edits = append(*edits, e...)
-	return why
-}
-
-// cannotPut says why a command inside another one's text is not replaced.
-func (g *Gate) cannotPut(c script.Command, layer Layer) string {
-	why := "safeshell cannot put the replacement into " + strings.Join(c.Via, " ")
-	if !g.ShimsReached(layer) {
-		why += ", and no shim would see it there (safeshell init sets them up)"
-	}
-	return why
-}
-
-// trashOf splits a redirect to safeshell's own trash from other commands.
-func trashOf(redirect []string) (argv []string, trash bool) {
-	if len(redirect) > 0 && redirect[0] == "trash" {
-		return redirect[1:], true
-	}
-	return redirect, false
-}
-
-// command returns the argv to execute for a redirect.
-func (g *Gate) command(redirect []string) []string {
-	if argv, ok := trashOf(redirect); ok {
-		return append([]string{g.env.Binary, "trash", "put"}, argv...)
-	}
-	return redirect
-}
-
-// pathLosers are carriers under which the shims are not found.
-var pathLosers = map[string]bool{
-	"sudo": true, "doas": true, "su": true, "pkexec": true, "runuser": true,
-	"chroot": true, "env -i": true, "systemd-run": true, "nsenter": true,
-}
-
-// shimSees reports whether a shim will judge the command again when it really
-// runs: it is called by a bare name for which a shim exists and is found, and
-// nothing around it loses PATH.
-func (g *Gate) shimSees(a *script.Analysis, c script.Command, layer Layer) bool {
-	if len(c.Argv) == 0 || c.Remote != "" {
-		return false
-	}
-	name, ok := c.Argv[0].Text()
-	if !ok || strings.Contains(name, "/") {
-		return false
-	}
-	for _, v := range c.Via {
-		if pathLosers[v] {
-			return false
-		}
-		if b, _, _ := strings.Cut(v, " "); pathLosers[b] {
-			return false
-		}
-	}
-	for _, as := range c.Assigns {
-		if as.Name == "PATH" {
-			return false
-		}
-	}
-	for i := range a.Commands {
-		for _, as := range a.Commands[i].Assigns {
-			if as.Name == "PATH" {
-				return false
-			}
-		}
-	}
-	_, err := os.Lstat(filepath.Join(g.env.Paths.Shims, name))
-	return err == nil && g.ShimsReached(layer)
-}
-
-// ShimsReached reports whether PATH leads to the shims: ours, or that which
-// start-up files with safeshell's block give to the shell of an agent that asks
-// by its hook.
-func (g *Gate) ShimsReached(layer Layer) bool {
-	for _, d := range filepath.SplitList(g.env.Getenv("PATH")) {
-		if filepath.Clean(d) == g.env.Paths.Shims {
-			return true
-		}
-	}
-	if layer != Hook && layer != Check {
-		return false
-	}
-	_, err := os.Lstat(filepath.Join(g.env.Paths.Home, "startup-files"))
-	return err == nil
-}
-
-// askInstead turns a redirect that cannot be carried out into a question for
-// agents; a person's command goes on.
-func (g *Gate) askInstead(v *Verdict, jd Judged, why string, req Request) {
-	ctx := req.Context
-	if ctx == "" {
-		ctx = g.caller.Context()
-	}
-	if ctx != eval.AI || v.Action >= eval.RequireApproval {
-		return
-	}
-	v.Action = eval.RequireApproval
-	v.Rule, v.Source = jd.Decision.Rule, jd.Decision.Source
-	v.Message = fmt.Sprintf("%s It cannot be redirected here: %s.", sentence(jd.Decision.Message), why)
-	v.Suggest = jd.Decision.Suggest
 }
 
 func sentence(s string) string {

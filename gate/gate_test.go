@@ -165,10 +165,10 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("sudo rm: %s, trash %v", got, v.Trash)
 	}
 	for line, want := range map[string]string{
-		"turn-me 'a b' -x && ls":          "echo before 'a b' -x after && ls",
-		"ls; turn-me >out 2>&1 # turn-me": "ls; echo before after >out 2>&1 # turn-me",
-		"rm -rf build && ls":              "'/opt/safe shell' trash put -rf build && ls",
-		"rm -rf \"$DIR\" *.o":             "'/opt/safe shell' trash put -rf \"$DIR\" *.o",
+		"turn-me 'a b' -x && ls":          "false && turn-me 'a b' -x; echo before 'a b' -x after && ls",
+		"ls; turn-me >out 2>&1 # turn-me": "false && turn-me; ls; echo before after >out 2>&1 # turn-me",
+		"rm -rf build && ls":              "false && rm -rf build; '/opt/safe shell' trash put -rf build && ls",
+		"rm -rf \"$DIR\" *.o":             "false && rm -rf \"$DIR\" *.o; '/opt/safe shell' trash put -rf \"$DIR\" *.o",
 		"echo 'rm x'":                     "",
 	} {
 		req := w.line(line)
@@ -357,15 +357,25 @@ func TestJournal(t *testing.T) {
 // A message never carries control characters to the terminal.
 func TestMessagesAreVisible(t *testing.T) {
 	evil := "a\x1b[2Jb\nRule: forged\u202ec"
-	for _, s := range []string{
-		blockedText(evil, evil, evil), userDeniedText(evil, evil, evil), timedOutText("1s", evil, evil),
-		waitingText("id", evil, evil, "1s"), noMonitorText(evil, evil, evil), cannotAskText(evil, evil, evil), cancelledText(evil, evil),
+	f := eval.Finding{Action: eval.RequireApproval, Rule: evil, Message: evil, Suggest: evil}
+	other := f
+	other.Rule = "other"
+	for _, v := range []Verdict{
+		{Rule: evil, Message: evil, Suggest: evil, Met: []Met{{Finding: f}}},
+		{Rule: evil, Message: evil, Suggest: evil, Met: []Met{{Part: evil, Dir: evil, Loss: []string{evil}, Finding: f}, {Part: evil, Finding: other}}},
 	} {
-		if strings.ContainsAny(s, "\x1b\u202e") || strings.Contains(s, "\nRule: forged") {
-			t.Errorf("%q", s)
+		req := Request{Line: evil, Dir: evil}
+		for _, s := range []string{
+			blockedText(evil, evil, evil), userDeniedText(evil, v), timedOutText("1s", req, v), alsoText(req, v), askText(req, v),
+			waitingText("id", "1s", req, v), noMonitorText(req, v), cannotAskText(evil, req, v), cancelledText(req, v),
+		} {
+			if strings.ContainsAny(s, "\x1b\u202e") || strings.Contains(s, "\nRule: forged") {
+				t.Errorf("%q", s)
+			}
 		}
 	}
-	if got := askText(Request{Line: "\u0441url x"}, "why", "r", "ls"); got != "[SafeShell] APPROVAL REQUIRED\nReason: why\nRule: r\nLook out: letters that look like others: \u0441 (U+0441)\nInstead: ls\n" {
+	v := Verdict{Rule: "r", Message: "why", Suggest: "ls", Met: []Met{{Finding: eval.Finding{Action: eval.RequireApproval, Rule: "r", Message: "why", Suggest: "ls"}}}}
+	if got := askText(Request{Line: "\u0441url x"}, v); got != "[SafeShell] APPROVAL REQUIRED\nReason: why\nRule: r\nLook out: letters that look like others: \u0441 (U+0441)\nInstead: ls\n" {
 		t.Errorf("%q", got)
 	}
 }

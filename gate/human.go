@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
+	"runtime"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -12,36 +13,128 @@ import (
 	"safeshell/spool"
 )
 
-// NotHuman says why this process may not answer, trust or remember: it runs
-// under an agent, or has no terminal of its own. It returns "" for a person.
+// NotHuman says why this process may not trust, remember or be asked: it runs
+// under an agent, or has no terminal of a person's. It returns "" for a person.
 func (g *Gate) NotHuman() string {
-	if g.caller.Context() == eval.AI {
-		return fmt.Sprintf("this runs under an agent (%s)", g.caller.Agent())
+	stray, why := g.person()
+	if stray == nil || why != "" {
+		return why
 	}
-	for _, p := range chain(g.caller.proc, os.Getpid()) {
-		if marked(g.caller.proc, p.pid) {
-			return fmt.Sprintf("this runs under an agent, whose mark process %d (%s) carries", p.pid, p.comm)
+	if who := olderAgent(g.caller.proc, stray.start); who != "" {
+		return stray.apart("an agent here: " + who)
+	}
+	return ""
+}
+
+// NotWatcher says why this process may not watch: as NotHuman, but that a
+// multiplexer may be looked at later. Each answer is asked about again.
+func (g *Gate) NotWatcher() string {
+	stray, why := g.person()
+	if stray == nil || why != "" || stray.is(multiplexers) {
+		return why
+	}
+	return g.NotHuman()
+}
+
+// MayNotAnswer says why this process may not answer a request: it is no person's,
+// cannot see who asks, or belongs to the side that asks. "" if it may.
+func (g *Gate) MayNotAnswer(r spool.Pending) string {
+	stray, why := g.person()
+	if why != "" {
+		return why
+	}
+	pid, here := r.PID, true
+	if own, err := os.Readlink(filepath.Join(g.caller.proc, "self/ns/pid")); err == nil && r.PIDNS != "" && r.PIDNS != own {
+		pid = inView(g.caller.proc, r.PIDNS, r.PID, r.StartTicks)
+		if here = pid != 0; !here && own != firstPID {
+			return "the command that asks runs in a PID namespace that cannot be seen from here"
 		}
+	}
+	since := r.StartTicks
+	if here {
+		if why := g.SharesAncestry(pid, r.StartTicks, r.BootID); why != "" && !r.Late {
+			return why
+		}
+		since = min(since, agentStart(g.caller.proc, pid, r.StartTicks))
+	}
+	if stray != nil && r.ID != "" && stray.start >= since {
+		return stray.apart("the agent that asks")
+	}
+	return ""
+}
+
+// person says why this process is no person's. stray is what holds its terminal
+// apart from every login, if anything does.
+func (g *Gate) person() (stray *process, why string) {
+	f := g.caller
+	switch ctx := f.Context(); {
+	case f.unseen != "":
+		return nil, "who calls cannot be seen: " + f.unseen
+	case ctx == eval.AI && f.via != "":
+		return nil, "this runs under an agent" + f.via
+	case ctx == eval.AI:
+		return nil, fmt.Sprintf("this runs under an agent (%s)", f.Agent())
 	}
 	t, err := os.OpenFile("/dev/tty", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		return "this has no terminal of its own"
+		return nil, "this has no terminal of its own"
 	}
 	t.Close()
-	return ""
+	if runtime.GOOS != "linux" {
+		return nil, ""
+	}
+	chain, why := lineage(f.proc, os.Getpid())
+	if why != "" {
+		return nil, "who calls cannot be seen: " + why
+	}
+	if who := agentIn(f.proc, chain); who != "" {
+		return nil, "this runs under an agent: " + who
+	}
+	return terminal(f.proc, chain, 0)
+}
+
+// apart says that a process which holds a terminal is nobody's.
+func (p *process) apart(older string) string {
+	if p.is(multiplexers) {
+		return fmt.Sprintf("nobody looks at its terminal: no person's terminal is attached to process %d (%s), which is younger than %s", p.pid, p.comm, older)
+	}
+	return fmt.Sprintf("its terminal hangs below process %d (%s), which belongs to no login or terminal program and is younger than %s", p.pid, p.comm, older)
+}
+
+// agentStart is when the oldest of the agent's processes above a request was
+// started, or the request's own where none is known.
+func agentStart(proc string, pid int, start uint64) uint64 {
+	chain, _ := lineage(proc, pid)
+	if len(chain) == 0 || chain[0].start != start {
+		return start // it has died
+	}
+	for _, p := range chain {
+		if agentIn(proc, []process{p}) != "" {
+			start = min(start, p.start)
+		}
+	}
+	return start
 }
 
 // SharesAncestry says how this process belongs to the side that asks: it is
 // the requester's child, or both hang below one process of a terminal. A
 // terminal multiplexer or a login service above both has no terminal and does
-// not count. It returns "" when they are apart.
+// not count; nor does what is above a terminal program that this side has for
+// itself. It returns "" when they are apart.
 func (g *Gate) SharesAncestry(pid int, startTicks uint64, bootID string) string {
-	mine := chain(g.caller.proc, os.Getpid())
-	theirs := chain(g.caller.proc, pid)
+	mine, _ := lineage(g.caller.proc, os.Getpid())
+	theirs, _ := lineage(g.caller.proc, pid)
 	if len(theirs) == 0 || theirs[0].start != startTicks && startTicks != 0 {
 		return "" // it has died; nobody to be related to
 	}
-	for _, m := range mine {
+	if len(mine) > 0 && !slices.ContainsFunc(mine, func(p process) bool { return p.pid == mine[0].sid }) {
+		leader, _ := lineage(g.caller.proc, mine[0].sid) // of its terminal
+		mine = append(mine, leader...)
+	}
+	for i, m := range mine {
+		if i > 0 && m.holdsTerminals(g.caller.proc) {
+			return ""
+		}
 		for _, t := range theirs {
 			if m.pid == t.pid && m.start == t.start && m.tty != 0 {
 				return fmt.Sprintf("it shares process %d (%s) with the command that asks", m.pid, m.comm)
@@ -54,22 +147,8 @@ func (g *Gate) SharesAncestry(pid int, startTicks uint64, bootID string) string 
 // marked reports whether a process was started with an agent's mark in its
 // environment, which it cannot take back: it was its parent's to give.
 func marked(proc string, pid int) bool {
-	env, err := os.ReadFile(filepath.Join(proc, strconv.Itoa(pid), "environ"))
-	return err == nil && hasMarker(env)
-}
-
-// chain returns a process and its ancestors below init.
-func chain(proc string, pid int) []process {
-	var out []process
-	for pid > 1 && len(out) < 100 {
-		p, err := readProc(proc, pid)
-		if err != nil {
-			break
-		}
-		out = append(out, p)
-		pid = p.ppid
-	}
-	return out
+	agent, _ := markOf(environOf(proc, pid))
+	return agent != ""
 }
 
 // Blocked is the refusal for what safeshell itself forbids.

@@ -21,7 +21,7 @@ func self(t *testing.T, proc string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	stat := fmt.Sprintf("%d (me) S %d 1 1 34816 1 0 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0", os.Getpid(), os.Getppid())
+	stat := fmt.Sprintf("%d (me) S %d 1 %d 34816 1 0 0 0 0 0 0 0 0 0 0 20 0 1 0 77 0 0", os.Getpid(), os.Getppid(), os.Getpid())
 	for name, text := range map[string]string{"stat": stat, "environ": "SAFESHELL_CONTEXT=ai\x00"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -81,8 +81,8 @@ func TestHasMarker(t *testing.T) {
 		"": false, "A=b\x00": false, "SAFESHELL_CONTEXT=ai\x00": true, "SAFESHELL_CONTEXT=human\x00": false,
 		"HOME=/\x00CLAUDECODE=1\x00": true, "CLAUDECODE=\x00": false, "noequals\x00AI_AGENT=x\x00": true,
 	} {
-		if got := hasMarker([]byte(env)); got != want {
-			t.Errorf("%q: %v", env, got)
+		if agent, _ := markOf(lookupIn([]byte(env))); (agent != "") != want {
+			t.Errorf("%q: %q", env, agent)
 		}
 	}
 }

@@ -58,12 +58,27 @@ func (g *Gate) journal(req Request, e entry) {
 	_ = spool.OpenJournal(g.env.Paths.Journal).Append(je)
 }
 
+// trashing returns Verdict.Trashing.
+func (g *Gate) trashing(req Request, e entry) func(refused string) {
+	done := false
+	return func(refused string) {
+		if done {
+			return
+		}
+		if done = true; refused != "" {
+			e.action, e.reason = "deny", refused
+		}
+		g.journal(req, e)
+	}
+}
+
 // JournalTrash notes which group of the trash the last redirected rm made, so
 // that it can be found again.
 func (g *Gate) JournalTrash(group string, n int) {
 	if n == 0 {
 		return
 	}
+	g.Debug("DEBUG", "Trash: %d put there, group %s", n, group)
 	_ = spool.OpenJournal(g.env.Paths.Journal).Append(spool.Entry{
 		Time: g.env.Now(), Kind: spool.KindTrash, Action: "trashed", PID: os.Getpid(),
 		Notes: []string{fmt.Sprintf("%d to the trash; back with: safeshell trash restore --group %s", n, group)},

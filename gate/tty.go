@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"safeshell/spool"
+	"safeshell/spool/mask"
 )
 
 // OpenTerminal opens the controlling terminal if this process is in its
@@ -56,8 +57,8 @@ func AskTerminal(ctx context.Context, t *os.File, question, always string, limit
 // askHere asks the person at the terminal about a command.
 func (g *Gate) askHere(ctx context.Context, t *os.File, req Request, v Verdict) spool.Decision {
 	dec := spool.Decision{Verdict: spool.Denied, By: spool.ByTTY, At: g.env.Now()}
-	question := head("APPROVAL REQUIRED", v.Message, v.Rule) +
-		fmt.Sprintf("Command: %s\nDirectory: %s\n%s%s\n", spool.Visible(spool.Mask(displayOf(req))), spool.Visible(req.Dir), lookOut(req), instead(v.Suggest))
+	question := headAll("APPROVAL REQUIRED", req, v) + lossText(req, v) +
+		fmt.Sprintf("Command: %s\nDirectory: %s\n%s%s\n", spool.Visible(mask.Text(displayOf(req))), spool.Visible(req.Dir), lookOut(req), insteadOf(v))
 	var err error
 	switch dec.Choice, err = AskTerminal(ctx, t, question, "", g.Config().Approval.Timeout); {
 	case err != nil:

@@ -147,6 +147,8 @@ func TestOpenTerminal(t *testing.T) {
 		w := newWorld(t)
 		g := w.gate()
 		g.caller.proc = fakeProc(t, "bash", "sshd: me")
+		self(t, g.caller.proc)
+		w.write(filepath.Join(g.caller.proc, strconv.Itoa(os.Getpid()), "environ"), "A=b\x00")
 		t.Logf("opened %v, not human: %q", ok, g.NotHuman())
 		return
 	}

@@ -77,6 +77,8 @@ func checkStatic(p Params) []Finding {
 	for _, f := range want {
 		have, err := os.ReadFile(f.path)
 		switch {
+		case errors.Is(err, fs.ErrPermission):
+			out = append(out, Finding{Level: Fail, File: f.path, Message: "the file that start-up files source cannot be read: " + reason(err), Fix: "/bin/chmod u+rwx " + quoteSh(p.Home)})
 		case err != nil:
 			out = append(out, Finding{Level: Fail, File: f.path, Message: "the file that start-up files source cannot be read: " + reason(err), Fix: runInit})
 		case string(have) != f.text:

@@ -49,6 +49,8 @@ esac
 `)
 	must(t, os.Chmod(s.p.Binary, 0o755))
 	must(t, os.MkdirAll(s.p.shims(), 0o755))
+	must(t, os.Mkdir(filepath.Join(s.p.Home, "bin"), 0o755))
+	must(t, os.Symlink(s.p.Binary, filepath.Join(s.p.Home, "bin", "safeshell")))
 	return s
 }
 
@@ -60,7 +62,8 @@ func (s sandbox) write(path, text string) {
 
 // env is the environment of the sandbox, with more on top.
 func (s sandbox) env(more ...string) []string {
-	return append([]string{"HOME=" + s.p.UserHome, "PATH=/usr/bin:/bin", "TERM=dumb", "SHLVL=1", "LC_ALL=C.UTF-8"}, more...)
+	// zsh keeps here-strings in TMPPREFIX*, by default below /tmp, which may not be the user's to write.
+	return append([]string{"HOME=" + s.p.UserHome, "TMPPREFIX=" + s.root + "/zsh", "PATH=/usr/bin:/bin", "TERM=dumb", "SHLVL=1", "LC_ALL=C.UTF-8"}, more...)
 }
 
 // static writes the static files.

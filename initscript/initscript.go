@@ -42,6 +42,10 @@ func template(name string) string {
 
 func (p Params) shims() string { return filepath.Join(p.Home, "shims") }
 
+// closed is said where the shims are there and cannot be reached; the paths of
+// Home and of the shims follow.
+const closed = "safeshell: nothing can be judged here, so no command is found until this has run: /bin/chmod u+rwx"
+
 // check refuses what no script could be written for.
 func (p Params) check() error {
 	for _, f := range []struct{ name, value string }{
@@ -93,10 +97,13 @@ func (p Params) script(shell string, gates bool) (string, error) {
 	}
 	text := include(template("env."+shell), map[string]string{
 		"@PATH@":      template("path.sh"),
+		"@FOLLOW@":    template("follow.sh"),
 		"@ALIASES@":   aliases.String(),
 		"@FUNCTIONS@": functions.String(),
+		"@CLOSING@":   template("closed.sh"),
 	})
-	return replaceAll(text, "@BINARY@", quote(p.Binary), "@SHIMS@", quote(p.shims())), nil
+	return replaceAll(text, "@BINARY@", quote(p.Binary), "@SHIMS@", quote(p.shims()), "@SEEN@", quote(filepath.Join(p.Home, "path-seen")),
+		"@HOME@", quote(p.Home), "@CLOSED@", strings.Join([]string{quote(closed), quote(p.Home), quote(p.shims())}, " ")), nil
 }
 
 // replaceAll replaces pairs of old and new in one pass, so that no value is

@@ -222,13 +222,25 @@ func (t target) block(p Params, f flags) string {
 	var b strings.Builder
 	b.WriteString(beginMark + "\n" + about + "\n" + f.lines())
 	path := fromHome(t.source, p, t.shell)
-	switch {
-	case t.shell == "fish":
-		b.WriteString("if test -r " + path + "\n    source " + path + "\nend\n")
-	case t.guard != "":
-		b.WriteString("if [ -n \"${" + t.guard + "-}\" ] && [ -r " + path + " ]; then\n  \\. " + path + "\nfi\n")
-	default:
-		b.WriteString("if [ -r " + path + " ]; then\n  \\. " + path + "\nfi\n")
+	home, shims := fromHome(p.Home, p, t.shell), fromHome(p.shims(), p, t.shell)
+	if t.shell == "fish" {
+		b.WriteString("if test -r " + path + "\n    source " + path + "\nelse if test -d " + home + "; and not test -x " + home + "\n" +
+			"    set -gx PATH " + shims + "\n    echo " + quoteFish(closed) + " " + home + " " + shims + " >&2\nend\n" + endMark + "\n")
+		return b.String()
+	}
+	when := "[ -r " + path + " ]"
+	if t.guard != "" {
+		when = "[ -n \"${" + t.guard + "-}\" ] && " + when
+	}
+	// Only where a person or an agent gives commands: a desktop's session goes on.
+	b.WriteString("if " + when + "; then\n  \\. " + path + "\nelif [ -d " + home + " ] && ! [ -x " + home + " ] && [ \"${PATH-}\" != " + shims + " ]; then\n" +
+		"  case $-${ZSH_EXECUTION_STRING+c} in\n  *[ic]*)\n    PATH=" + shims + "\n    \\export PATH\n    \\echo " + quoteSh(closed) + " " + home + " " + shims + " >&2\n    ;;\n  esac\nfi\n")
+	if strings.HasSuffix(t.path, "profile") {
+		// Read by login shells alone: what nobody would be told of is said there. A
+		// machine without safeshell, with which the file is shared, says nothing.
+		bin := fromHome(filepath.Join(p.Home, "bin", "safeshell"), p, t.shell)
+		b.WriteString("if [ -d " + home + " ] && ! [ -x " + bin + " ] && [ \"${PATH-}\" != " + shims + " ]; then\n" +
+			"  \\echo 'safeshell: nothing is judged here: '" + bin + "' cannot be run; /bin/chmod u+rwx '" + home + "', or install safeshell again and run: safeshell init' >&2\nfi\n")
 	}
 	b.WriteString(endMark + "\n")
 	return b.String()

@@ -63,6 +63,30 @@ fi
 PATH="$HOME/bin:$PATH"
 `
 
+// TestLoginSaysNothingJudges: where safeshell is set up and cannot be run, each
+// login shell says so and what to do; where it is not set up, it is silent.
+func TestLoginSaysNothingJudges(t *testing.T) {
+	for _, file := range []string{".profile", ".bash_profile"} {
+		s := newSandbox(t, "it's")
+		s.write(s.p.UserHome+"/"+file, ":\n")
+		_, err := Apply(testEnv(nil, "bash"), s.p)
+		must(t, err)
+		ask := func() string { return s.run(s.env(), "", "bash", "-lc", "true").err }
+		if said := ask(); said != "" {
+			t.Errorf("%s, sound: %s", file, said)
+		}
+		must(t, os.Remove(s.p.Binary))
+		want := "cannot be run; /bin/chmod u+rwx " + s.p.Home + ", or install safeshell again and run: safeshell init\n"
+		if said := ask(); !strings.HasPrefix(said, "safeshell: nothing is judged here: ") || !strings.HasSuffix(said, want) {
+			t.Errorf("%s, no binary: %s", file, said)
+		}
+		must(t, os.RemoveAll(s.p.Home))
+		if said := ask(); said != "" {
+			t.Errorf("%s, not set up: %s", file, said)
+		}
+	}
+}
+
 // TestReach applies the set-up to a usual home and asks each way to start a
 // shell where the shims are, from an environment that has none and from one
 // that has them.

@@ -10,6 +10,7 @@ import (
 
 	"safeshell/permit"
 	"safeshell/spool"
+	"safeshell/spool/mask"
 )
 
 // canElicit reports whether the client can ask its user with a form.
@@ -107,7 +108,7 @@ func elicitText(v judged, claim spool.Choice, j job) string {
 // excerpt is the beginning of a script, made safe to show.
 func excerpt(code []byte) string {
 	const maxLines, maxWidth = 30, 200
-	lines := strings.Split(strings.TrimRight(spool.Mask(string(code)), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(mask.Text(string(code)), "\n"), "\n")
 	var b strings.Builder
 	for i, l := range lines {
 		if i == maxLines {

@@ -500,12 +500,18 @@ func TestBadCalls(t *testing.T) {
 			t.Errorf("%.60v: %.300s; want %q", c.a, text, c.want)
 		}
 	}
-	// HOME is the script's to have, not what decides about it.
-	evil := filepath.Join(w.proj, "evil", ".safeshell")
-	_ = os.MkdirAll(evil, 0o700)
-	w.write(filepath.Join(evil, "config.yaml"), "permissions: {commands: [curl]}\n", 0o600)
-	res, _, _ := call(t, s, "run", args{"code": "initcmds curl\ncurl", "env": args{"HOME": filepath.Dir(evil)}})
-	retryID(t, res)
+	// What changes how something starts, one of each kind; and what does not.
+	for _, name := range strings.Fields("BASH_ENV ENV BASH_FUNC_x%% BASH_FUNC_x() SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND IFS PATH HOME CDPATH GLOBIGNORE EXECIGNORE ZDOTDIR FPATH INPUTRC " +
+		"LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES GLIBC_TUNABLES GCONV_PATH XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME " +
+		"GIT_SSH_COMMAND GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_EXTERNAL_DIFF GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_DIR EDITOR VISUAL PAGER LESSOPEN SSH_ASKPASS " +
+		"NODE_OPTIONS PYTHONSTARTUP PYTHONPATH PYTHONHOME PERL5OPT PERL5LIB RUBYOPT JAVA_TOOL_OPTIONS DENO_DIR MAKEFLAGS CARGO_BUILD_RUSTC_WRAPPER KUBECONFIG npm_config_node_options") {
+		if _, text, _ := call(t, s, "run", args{"code": "initcmds\n:", "env": args{name: "x"}}); !strings.Contains(text, "changes how") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if res, text, _ := call(t, s, "run", args{"code": "initcmds\necho $CI$NODE_ENV$LANG", "env": args{"CI": "1", "NODE_ENV": "2", "LANG": "C"}}); res.IsError || !strings.Contains(text, "12C") {
+		t.Error(text)
+	}
 	if _, err := s.CallTool(context.Background(), &sdk.CallToolParams{Name: "nope"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("unknown tool: %v", err)
 	}

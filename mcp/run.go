@@ -47,7 +47,7 @@ func (s *server) toolRun(ctx context.Context, req *sdk.CallToolRequest, in runIn
 	if err != nil {
 		return failed(err), nil, nil
 	}
-	j, err := source(in.Code, in.Language, in.File, dir)
+	j, err := s.source(in.Code, in.Language, in.File, dir)
 	if err != nil {
 		return failed(err), nil, nil
 	}
@@ -373,7 +373,7 @@ func (s *server) toolCheck(ctx context.Context, req *sdk.CallToolRequest, in che
 	}
 	j := job{dir: dir, commands: in.Commands}
 	if len(in.Commands) == 0 {
-		if j, err = source(in.Code, in.Language, in.File, dir); err != nil {
+		if j, err = s.source(in.Code, in.Language, in.File, dir); err != nil {
 			return failed(err), nil, nil
 		}
 	} else if in.Code != "" || in.File != "" {

@@ -1,17 +1,20 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"safeshell/config"
+	"safeshell/eval"
 	"safeshell/gate"
 	"safeshell/permit"
 	"safeshell/permit/ts"
@@ -34,8 +37,19 @@ type job struct {
 	asked    time.Duration      // as the call gave it
 }
 
+// mayRead judges a script's file as what it is read by: cat FILE. Nobody is
+// asked.
+func (s *server) mayRead(file, dir string) error {
+	g := gate.New(gate.Env{Environ: s.environ(), Paths: s.o.Paths})
+	v := g.Judge(context.Background(), gate.Request{Layer: gate.Check, Argv: []string{"cat", file}, Dir: dir, Context: eval.AI})
+	if v.Action < eval.RequireApproval {
+		return nil
+	}
+	return fmt.Errorf("%s has not been read: %s (rule %s); nothing has run", permit.Show(file), strings.TrimRight(v.Message, "."), v.Rule)
+}
+
 // source reads the script of a call; what may also be "commands", in messages.
-func source(code, language, file, dir string) (job, error) {
+func (s *server) source(code, language, file, dir string) (job, error) {
 	j := job{dir: dir}
 	switch {
 	case code != "" && file != "":
@@ -45,6 +59,9 @@ func source(code, language, file, dir string) (job, error) {
 	case file != "":
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(dir, file)
+		}
+		if err := s.mayRead(file, dir); err != nil {
+			return j, err
 		}
 		b, err := readScript(file)
 		if err != nil {
@@ -124,13 +141,40 @@ func (s *server) environOf(more map[string]string) ([]string, error) {
 			return nil, fmt.Errorf("env: %q cannot be a variable; nothing has run", name)
 		case strings.HasPrefix(name, "SAFESHELL_"):
 			return nil, fmt.Errorf("env: %s is safeshell's own; leave it out; nothing has run", name)
+		case changesStart(name):
+			return nil, fmt.Errorf("env: %q changes how shells, interpreters, git or the loader start, so that what runs is not what was shown; leave it out, or set it in the script; nothing has run", name)
 		}
 		env = set(env, name, value)
 	}
-	// HOME may be changed, agents' markers may be emptied: these hold.
+	// Agents' markers may be emptied: these hold.
 	env = set(env, "SAFESHELL_HOME", s.o.Paths.Home)
 	env = set(env, "SAFESHELL_SPOOL", s.o.Paths.Spool)
 	return set(env, "SAFESHELL_CONTEXT", "ai"), nil
+}
+
+// startNames are the variables by which a shell, an interpreter, git or the loader
+// run code or change what names mean before the script's first line; with * any
+// of that beginning.
+var startNames = strings.Fields(`
+	BASH_* SHELLOPTS BASHOPTS ENV PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND IFS PATH HOME CDPATH GLOBIGNORE EXECIGNORE FPATH FUNCNEST FIGNORE HISTFILE HISTTIMEFORMAT TIMEFORMAT ZDOTDIR NULLCMD READNULLCMD KSH_ENV SHELL INPUTRC TERMINFO* TERMCAP POSIXLY_CORRECT XDG_*
+	LD_* DYLD_* GTK_MODULES QT_PLUGIN_PATH GIO_* GCONV_PATH NLSPATH LOCPATH HOSTALIASES GLIBC_TUNABLES NIX_LD*
+	GIT_* SSH_ASKPASS* SUDO_ASKPASS SUDO_EDITOR EDITOR VISUAL FCEDIT PAGER MANPAGER SYSTEMD_PAGER SYSTEMD_EDITOR BROWSER LESS LESSOPEN LESSCLOSE LESSKEY* LESSEDIT MORE HGRCPATH HGEDITOR DIRENV_* MISE_*
+	PYTHONSTARTUP PYTHONPATH PYTHONHOME PYTHONINSPECT PYTHONBREAKPOINT PYTHONEXECUTABLE PYTHONUSERBASE PYTHONPLATLIBDIR PYTHONPYCACHEPREFIX PYTHONWARNINGS PYTHONCASEOK PIP_* UV_* PYTEST_ADDOPTS PYTEST_PLUGINS COVERAGE_PROCESS_START
+	NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NPM_CONFIG_* npm_config_* YARN_* COREPACK_* DENO_* BUN_OPTIONS BUN_INSPECT* TS_NODE_* ELECTRON_RUN_AS_NODE
+	PERL5OPT PERL5LIB PERLLIB PERL5DB PERL5SHELL RUBYOPT RUBYLIB RUBYSHELL RUBYPATH RUBYGEMS_* GEM_* BUNDLE_* PHPRC PHP_INI_SCAN_DIR LUA_INIT* LUA_PATH* LUA_CPATH* R_PROFILE* R_ENVIRON* JULIA_* TCLLIBPATH GUILE_* CAML_LD_LIBRARY_PATH AWKPATH AWKLIBPATH
+	JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS JAVA_OPTS DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS CORECLR_* COR_* ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS
+	GOFLAGS GOENV GOTOOLCHAIN GOROOT GOTOOLDIR RUSTC* RUSTFLAGS RUSTDOC* RUSTUP_* CARGO_* CC CXX LD AR GCC_EXEC_PREFIX COMPILER_PATH CMAKE_* MAKE MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES
+	RSYNC_RSH CVS_RSH SVN_SSH TAR_OPTIONS GREP_OPTIONS ZIPOPT UNZIP WGETRC CURL_HOME VIMINIT EXINIT MYVIMRC VIM VIMRUNTIME EMACSLOADPATH PSQLRC PARALLEL* GNUPGHOME KUBECONFIG KUBE_EDITOR HELM_* DOCKER_CONFIG AWS_CONFIG_FILE AWS_PROFILE AWS_DEFAULT_PROFILE CLOUDSDK_* TF_CLI_* ANSIBLE_* OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES`)
+
+// changesStart says that a variable is one of those.
+func changesStart(name string) bool {
+	if strings.ContainsAny(name, "%()") {
+		return true // a function of bash
+	}
+	return slices.ContainsFunc(startNames, func(s string) bool {
+		prefix, many := strings.CutSuffix(s, "*")
+		return name == s || many && strings.HasPrefix(name, prefix)
+	})
 }
 
 // judged is what the lists say of a job's commands.

@@ -37,6 +37,7 @@ type Options struct {
 	Binary  string // safeshell's own absolute path
 	Dir     string // working directory, where the client names no roots
 	Version string
+	Log     *slog.Logger // diagnostics; nil: none
 }
 
 // Serve answers one client until it closes its end, or ctx ends. When it
@@ -44,11 +45,14 @@ type Options struct {
 func Serve(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	s := newServer(ctx, o)
 	defer s.close()
 	srv := sdk.NewServer(&sdk.Implementation{Name: "safeshell", Title: "SafeShell", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions,
-		Logger:       slog.New(slog.DiscardHandler),
+		Logger:       o.Log,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		RootsListChangedHandler: func(context.Context, *sdk.RootsListChangedRequest) {
 			s.forgetRoots()

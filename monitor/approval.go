@@ -39,16 +39,21 @@ func (m *model) approvalTitle() (string, string) {
 	return title, right
 }
 
-// approval is the pane's content: what the request says, then the form. It
-// has at most h lines.
+// approval is the pane's content. It has at most h lines.
 func (m *model) approval(w, h int) []string {
 	if m.cur == nil {
 		t := m.idleText(w, h)
 		return t[:min(len(t), h)]
 	}
+	out, _ := m.approvalLines(w, h)
+	return out
+}
+
+// approvalLines are what the request says, and then the form, whose first choice
+// is in line form.
+func (m *model) approvalLines(w, h int) (out []string, form int) {
 	d, a := m.cur, m.area()
 	lines, _ := m.details(w, a.details)
-	out := make([]string, 0, h)
 	if total := len(lines); total > a.details {
 		shown := a.shown(total)
 		out = append(out, lines[d.top:min(d.top+shown, total)]...)
@@ -62,16 +67,17 @@ func (m *model) approval(w, h int) []string {
 		}
 	}
 	out = append(out, m.cs.cut(m.status(w), w))
-	form := d.lines(m.st)
+	form = len(out)
+	lines = d.lines(m.st)
 	switch {
 	case !a.compact:
-		out = append(out, form...)
+		out = append(out, lines...)
 	case d.inReason:
-		out = append(out, form[len(form)-1])
+		out = append(out, lines[len(lines)-1])
 	default:
 		out = append(out, m.choiceLine(w))
 	}
-	return out[:min(len(out), h)]
+	return out[:min(len(out), h)], form
 }
 
 // moreText tells how much is out of sight.
@@ -118,7 +124,7 @@ func (m *model) status(w int) string {
 	case w < 44:
 		return m.st.bold.Render("1-4 acts at once")
 	}
-	return m.st.bold.Render("Answer") + "  1-4 acts at once" + m.st.dot + "Up/Down and Enter" + m.st.dot + "Tab for a reason"
+	return m.st.bold.Render("Answer") + "  1-4 acts at once (or click)" + m.st.dot + "Up/Down and Enter" + m.st.dot + "Tab for a reason"
 }
 
 // details are what the request says, wrapped to w cells: warnings, the command,
@@ -143,7 +149,7 @@ func (m *model) details(w, h int) (lines []string, must int) {
 	command := len(lines)
 	for _, f := range m.cs.fields(p, m.o.Now()) {
 		lines = append(lines, m.fieldLines(f, w)...)
-		if f.loud {
+		if f.loud || f.must {
 			must = len(lines)
 		}
 	}

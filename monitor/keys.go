@@ -53,12 +53,24 @@ func (m *model) askQuit(sure bool) tea.Cmd {
 	return nil
 }
 
-// promptKey is a key while the approval pane has the focus. Keys are shut for
-// a moment after a request took it. A key pressed meanwhile, and any key that
-// means nothing here, shuts them anew: whoever types on answers nothing.
+// moves reports whether a key only looks around: at the request, at others, at
+// the other panes. It answers nothing and chooses no answer, so that it is not
+// shut out with those that do.
+func moves(k string) bool {
+	switch k {
+	case "tab", "shift+tab", "f1", "f2", "f3", "f4", "pgup", "pgdown", "home", "end", "ctrl+home", "ctrl+end", "left", "right", "?":
+		return true
+	}
+	return false
+}
+
+// promptKey is a key while the approval pane has the focus. Keys that answer, and
+// text, are shut out for a moment after a request took it. One pressed meanwhile,
+// and any key that means nothing here, shuts them out anew: whoever types on
+// answers nothing.
 func (m *model) promptKey(k string, msg tea.KeyPressMsg) tea.Cmd {
 	d, now := m.cur, m.o.Now()
-	if d.shut(now) || m.small() {
+	if m.small() || d.shut(now) && !moves(k) {
 		d.close(now)
 		return nil
 	}
@@ -122,6 +134,8 @@ func (m *model) choiceKey(k string) tea.Cmd {
 		d.top = 1 << 30
 	case "?":
 		m.help = 1
+	case "m":
+		m.toggleMouse()
 	case "q":
 		return m.askQuit(false)
 	default:
@@ -226,6 +240,10 @@ func (m *model) listKey(k string) tea.Cmd {
 		*s = 0
 	case "esc":
 		m.goTo(approvalPane)
+	case "l":
+		if m.focus == logPane {
+			m.nextLevel()
+		}
 	default:
 		return m.idleKey(k)
 	}
@@ -243,10 +261,19 @@ func (m *model) idleKey(k string) tea.Cmd {
 		m.functionKey(k)
 	case "?":
 		m.help = 1
+	case "m":
+		m.toggleMouse()
 	case "q":
 		return m.askQuit(false)
 	}
 	return nil
+}
+
+// toggleMouse leaves the mouse to the terminal, whose own selection of text it
+// else takes Shift for, or takes it back.
+func (m *model) toggleMouse() {
+	m.noMouse = !m.noMouse
+	m.tell(info, map[bool]string{true: "the mouse is the terminal's: select text as ever", false: "the mouse is ours: answers can be clicked"}[m.noMouse])
 }
 
 // paste is text pasted in one piece: for the reason field, never an answer.

@@ -135,7 +135,7 @@ func (m *model) listHeight() int {
 func (m *model) relayout() {
 	for _, b := range m.boxes() {
 		_, h := b.inner()
-		n := len(m.log)
+		n := len(m.shownLog())
 		switch b.pane {
 		case approvalPane:
 			m.fitPrompt()

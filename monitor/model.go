@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"safeshell/config"
 	"safeshell/spool"
 )
 
@@ -37,6 +38,19 @@ type event struct {
 	text string // clean
 }
 
+// level is that of the event, as log_level names it.
+func (e event) level() string {
+	switch e.kind {
+	case trace:
+		return "debug"
+	case warn:
+		return "warn"
+	case fault:
+		return "error"
+	}
+	return "info"
+}
+
 // kind gives a line its colour.
 type kind int
 
@@ -46,6 +60,8 @@ const (
 	good
 	bad
 	warn
+	fault
+	trace // what layers say at log_level debug
 )
 
 // model is the whole state of the panes. All of it is display: the truth is in
@@ -62,6 +78,9 @@ type model struct {
 	second pane // the pane beside approval when there is room for two
 	help   int  // page of the help that is shown, from 1; 0: none
 	quit   bool // asked whether to quit
+
+	noMouse bool   // it is left to the terminal
+	level   string // the log shows what is of this level, or above
 
 	queue  []spool.Pending         // as of the last scan
 	cur    *prompt                 // the request that has the form; nil: none
@@ -90,6 +109,7 @@ func newModel(ctx context.Context, o Options) *model {
 	m := &model{
 		ctx: ctx, o: o, cs: cs, st: newStyles(cs), att: newAttention(o),
 		focus: approvalPane, second: historyPane,
+		level:  cmp.Or(o.LogLevel, "info"),
 		drafts: map[string]*prompt{}, seen: map[string]bool{}, mine: map[string]spool.Choice{},
 	}
 	m.say(info, "watching "+cs.line(o.Spool))
@@ -212,6 +232,12 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 		return m.key(msg)
 	case tea.PasteMsg:
 		return m.paste(msg)
+	case tea.MouseClickMsg:
+		return m.click(msg)
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	case tea.FocusMsg:
+		m.closeKeys() // the click or the keys that brought the window to the front are not for us
 	case tickMsg:
 		if m.scanning && !m.stalled && m.o.Now().Sub(m.scanFrom) > stallAfter {
 			m.stalled = true
@@ -244,19 +270,49 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 // say adds a line to the log.
 func (m *model) say(k kind, text string) { m.sayAt(m.o.Now(), k, text) }
 
+// sayAt adds a line in its place by time: some things are heard of late.
 func (m *model) sayAt(at time.Time, k kind, text string) {
-	m.log = append(m.log, event{at, k, text})
-	if n := len(m.log) - keepLines; n > 0 {
-		m.log = slices.Delete(m.log, 0, n)
+	e, i := event{at, k, text}, len(m.log)
+	for i > 0 && m.log[i-1].at.After(at) {
+		i--
 	}
-	if m.scroll[logPane] > 0 {
+	m.log = slices.Insert(m.log, i, e)
+	if len(m.log) > keepLines { // what layers look at goes first
+		i := max(slices.IndexFunc(m.log[:keepLines/2], func(e event) bool { return e.kind == trace }), 0)
+		m.log = slices.Delete(m.log, i, i+1)
+	}
+	if m.scroll[logPane] > 0 && m.shows(e) {
 		m.scroll[logPane]++ // stay at what is being read
 	}
 }
 
+// shows reports whether the log pane shows an event at the level chosen.
+func (m *model) shows(e event) bool {
+	return slices.Index(config.Levels, e.level()) >= slices.Index(config.Levels, m.level)
+}
+
+// shownLog are the events that the log pane shows.
+func (m *model) shownLog() []event {
+	if m.level == config.Levels[0] {
+		return m.log
+	}
+	return slices.DeleteFunc(slices.Clone(m.log), func(e event) bool { return !m.shows(e) })
+}
+
+// nextLevel has the log pane show the next level's lines.
+func (m *model) nextLevel() {
+	m.level = config.Levels[(slices.Index(config.Levels, m.level)+1)%len(config.Levels)]
+	m.scroll[logPane] = 0
+	if m.level == "debug" && m.o.LogLevel != "debug" {
+		m.say(info, "rules that are looked at are told where config.yaml has log_level: debug")
+	}
+}
+
 // tell is say, and shows the text at the approval pane for a while.
-func (m *model) tell(k kind, text string) {
-	m.say(k, text)
+func (m *model) tell(k kind, text string) { m.tellAt(m.o.Now(), k, text) }
+
+func (m *model) tellAt(at time.Time, k kind, text string) {
+	m.sayAt(at, k, text)
 	m.notice, m.noticed = text, m.o.Now()
 }
 
@@ -277,10 +333,10 @@ func (m *model) addRecords(rs []Record) {
 	added := 0
 	for _, r := range rs {
 		if r.Note != "" {
-			m.sayAt(r.At, info, m.cs.line(r.Note))
+			m.sayAt(r.At, map[string]kind{"DEBUG": trace, "WARN": warn, "ERROR": fault}[r.Level], m.cs.line(r.Note))
 			continue
 		}
-		if i := m.record(r.ID); i >= 0 {
+		if i := m.record(r.ID); i >= 0 && !(decided(r) && !decided(m.history[i])) {
 			old := m.history[i]
 			r.By = cmp.Or(old.By, r.By)
 			r.Reason = cmp.Or(r.Reason, old.Reason)
@@ -298,6 +354,10 @@ func (m *model) addRecords(rs []Record) {
 		m.scroll[historyPane] += added
 	}
 }
+
+// decided tells a decision, which somebody made, from a request's end without one.
+// What is decided after such an end has a line of its own.
+func decided(r Record) bool { return r.Verdict == spool.Allowed || r.Verdict == spool.Denied }
 
 // record is the place of a request's line among the newest of the history, or
 // -1.

@@ -153,7 +153,7 @@ func TestKeysAreShutForHalfASecond(t *testing.T) {
 	if !strings.Contains(r.screenText(), "keys open in 0.5 s") {
 		t.Errorf("not said on the screen:\n%s", r.screenText())
 	}
-	r.press("1", "enter", "up", "q", "tab")
+	r.press("1", "enter", "up", "down", "up", "q", "x")
 	r.pass(quiet - time.Millisecond)
 	r.press("1")
 	r.answers()
@@ -167,6 +167,46 @@ func TestKeysAreShutForHalfASecond(t *testing.T) {
 	r.pass(quiet)
 	r.press("1")
 	r.answers("r1 1")
+}
+
+// What only looks around is not shut out, and shuts nothing out longer.
+func TestLookingAroundIsNeverShutOut(t *testing.T) {
+	r := newRig(t, 80, 24, long("1"), full("r2"))
+	r.press("pgdown")
+	if r.cur.top == 0 {
+		t.Error("PgDn is shut out")
+	}
+	r.press("f3")
+	if r.focus != historyPane {
+		t.Error("F3 is shut out")
+	}
+	r.press("f2", "tab")
+	if !r.cur.inReason {
+		t.Error("Tab is shut out")
+	}
+	r.press("shift+tab", "right")
+	if r.cur.p.ID != "r2" {
+		t.Error("Right is shut out")
+	}
+	r.press("?")
+	if r.help != 1 {
+		t.Error("? is shut out")
+	}
+	r.press("esc")
+	r.pass(quiet / 2)
+	r.press("left")
+	r.pass(quiet - time.Millisecond)
+	r.press("end", "home", "pgup")
+	r.pass(time.Millisecond)
+	if r.cur.shut(r.src.clock.now()) {
+		t.Error("looking around shut the answers out longer")
+	}
+	r.answers()
+	// Text typed into the reason before it could be meant is not kept.
+	r.press("right", "tab", "g", "o", "enter")
+	if r.answers(); r.cur.reason != "" {
+		t.Errorf("reason %q", r.cur.reason)
+	}
 }
 
 func TestTypingOnAnswersNothing(t *testing.T) {

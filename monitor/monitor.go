@@ -59,7 +59,8 @@ type Record struct {
 	By      string // who decided
 	Reason  string // the human's words
 	Waited  time.Duration
-	Note    string // not a decision: a line for the log; of the rest only At counts
+	Note    string // not a decision: a line for the log; of the rest only At and Level count
+	Level   string // of a note: DEBUG, INFO, WARN, ERROR; empty: INFO
 }
 
 // Options are what Run needs; it reads nothing else of its surroundings.
@@ -77,9 +78,10 @@ type Options struct {
 	Plain bool
 	// Refuse, when not empty, says why this caller must not answer (an agent
 	// is calling). Requests are shown then, and answers refused.
-	Refuse  string
-	Version string
-	Spool   string // the spool's path, to be shown
+	Refuse   string
+	LogLevel string // what the log pane shows at first: debug, info (default), warn, error
+	Version  string
+	Spool    string // the spool's path, to be shown
 }
 
 // Run watches until the human quits or ctx ends, both of which are no error.

@@ -96,7 +96,7 @@ func (a *attention) text(p spool.Pending, waiting int) (title, body string) {
 	if waiting > 1 {
 		title = fmt.Sprintf("safeshell: %d approvals waiting", waiting)
 	}
-	body = fmt.Sprintf("%s asks: %s (rule %s)", asker(p.Request), a.cs.brief(p.Request), p.Rule)
+	body = fmt.Sprintf("%s asks: %s (rule %s)", asker(p.Request), a.cs.brief(p.Request), p.Rules())
 	return title, a.cs.cut(a.cs.line(body), notifyText)
 }
 

@@ -90,6 +90,14 @@ func (m *model) gone(p spool.Pending) tea.Cmd {
 	}
 }
 
+// at is when a decision was made that is heard of now.
+func (m *model) at(d spool.Decision) time.Time {
+	if now := m.o.Now(); d.At.IsZero() || d.At.After(now) {
+		return now
+	}
+	return d.At
+}
+
 // ended reports how a request ended without us.
 func (m *model) ended(msg outcomeMsg) {
 	if _, ours := m.mine[msg.p.ID]; ours {
@@ -100,9 +108,9 @@ func (m *model) ended(msg outcomeMsg) {
 	case !msg.ok:
 		m.tell(info, "gone, its command ended before an answer: "+command)
 	case msg.d.Verdict == spool.Allowed, msg.d.Verdict == spool.Denied:
-		m.tell(verdictKind(msg.d.Verdict), fmt.Sprintf("answered elsewhere: %s: %s", m.cs.line(verdictBy(msg.d)), command))
+		m.tellAt(m.at(msg.d), verdictKind(msg.d.Verdict), fmt.Sprintf("answered elsewhere: %s: %s", m.cs.line(verdictBy(msg.d)), command))
 	default:
-		m.tell(info, fmt.Sprintf("%s: %s", m.cs.line(verdictBy(msg.d)), command))
+		m.tellAt(m.at(msg.d), info, fmt.Sprintf("%s: %s", m.cs.line(verdictBy(msg.d)), command))
 	}
 }
 
@@ -132,7 +140,7 @@ func (m *model) answered(msg answerMsg) tea.Cmd {
 		}
 		m.tell(k, fmt.Sprintf("you %s: %s", s, command))
 	case errors.Is(msg.err, spool.ErrDecided) && msg.d.Verdict != "":
-		m.tell(verdictKind(msg.d.Verdict), fmt.Sprintf("answered elsewhere: %s: %s", m.cs.line(verdictBy(msg.d)), command))
+		m.tellAt(m.at(msg.d), verdictKind(msg.d.Verdict), fmt.Sprintf("answered elsewhere: %s: %s", m.cs.line(verdictBy(msg.d)), command))
 	case errors.Is(msg.err, spool.ErrDecided):
 		m.tell(info, "answered elsewhere before you: "+command)
 	case errors.Is(msg.err, spool.ErrGone):

@@ -24,24 +24,40 @@ type Live struct {
 	sp       *spool.Spool
 	mon      *spool.Monitor
 	journal  *spool.Journal
+	guard    Guard
 	started  time.Time
 	stop     context.CancelFunc
 	changes  chan struct{}
 	warnings chan string
 
 	mu       sync.Mutex
-	requests map[string]spool.Request // as last listed: what an answer's journal line tells
+	requests map[string]spool.Pending // as last listed: what an answer's journal line tells
 	answered map[string]bool          // here
 	records  []Record
 	past     map[string]spool.Decision // of the last look at ended requests
 	looked   time.Time
+	debug    debugTail
+}
+
+// Guard says who sits at a monitor. The zero value trusts whoever does.
+type Guard struct {
+	// Present reports whether there is somebody to answer; requesters see the
+	// monitor only then. It is asked each second.
+	Present func() bool
+	// MayNotAnswer says why an answer to a request is not taken; "" if it is.
+	MayNotAnswer func(spool.Pending) string
 }
 
 // Open begins to watch the spool and to follow the journal, in which it says
 // so. It may take a second (see spool.Watch) and fails where requesters could
 // not see a monitor. Close it after Run.
 func Open(ctx context.Context, sp *spool.Spool, journal *spool.Journal) (*Live, error) {
-	mon, err := sp.Watch(ctx)
+	return Guard{}.Open(ctx, sp, journal)
+}
+
+// Open is Open for whom g describes.
+func (g Guard) Open(ctx context.Context, sp *spool.Spool, journal *spool.Journal) (*Live, error) {
+	mon, err := sp.WatchWhile(ctx, g.Present)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +65,8 @@ func Open(ctx context.Context, sp *spool.Spool, journal *spool.Journal) (*Live, 
 	l := &Live{
 		sp: sp, mon: mon, journal: journal, started: time.Now(), stop: stop,
 		changes: make(chan struct{}, 1), warnings: make(chan string, 16),
-		requests: map[string]spool.Request{}, answered: map[string]bool{},
+		requests: map[string]spool.Pending{}, answered: map[string]bool{}, guard: g,
+		debug: debugTail{path: spool.DebugPath(journal.Path())},
 	}
 	go l.forward(ctx)
 	go l.follow(ctx)
@@ -137,7 +154,7 @@ func (l *Live) Pending() ([]spool.Pending, error) {
 		clear(l.requests)
 	}
 	for _, p := range ps {
-		l.requests[p.ID] = p.Request
+		l.requests[p.ID] = p
 	}
 	return ps, err
 }
@@ -147,15 +164,23 @@ func (l *Live) Answer(id string, c spool.Choice, reason string) (spool.Decision,
 	l.mu.Lock()
 	r := l.requests[id]
 	l.mu.Unlock()
-	d, err := l.sp.Answer(id, c, reason, spool.ByMonitor)
-	if err != nil {
-		return d, err
+	if l.guard.MayNotAnswer != nil && r.ID != "" {
+		if why := l.guard.MayNotAnswer(r); why != "" {
+			return spool.Decision{}, fmt.Errorf("the answer is not taken: %s", why)
+		}
 	}
 	l.mu.Lock()
-	l.answered[id] = true
+	l.answered[id] = true // before its asker journals it
 	l.mu.Unlock()
+	d, err := l.sp.Answer(id, c, reason, spool.ByMonitor)
+	if err != nil {
+		l.mu.Lock()
+		delete(l.answered, id)
+		l.mu.Unlock()
+		return d, err
+	}
 	e := spool.Entry{
-		Kind: spool.KindAnswer, ID: id, Time: d.At, Action: "asked-allow", Rule: r.Rule, Command: charset{}.text(r),
+		Kind: spool.KindAnswer, ID: id, Time: d.At, Action: "asked-allow", Rule: r.Rule, Command: charset{}.text(r.Request),
 		Dir: r.Dir, Layer: r.Layer, Context: r.Context, Agent: r.Agent, Session: r.Session,
 		Choice: c, By: d.By, Reason: d.Reason,
 	}
@@ -171,9 +196,6 @@ func (l *Live) Answer(id string, c spool.Choice, reason string) (spool.Decision,
 	l.append(e)
 	return d, nil
 }
-
-// lateNote marks the journal's line of an answer that serves the next try.
-const lateNote = "late answer, for the next try"
 
 // Outcome implements Source. A decision is made a moment before its request is
 // retired, so it looks more than once.
@@ -216,7 +238,7 @@ func (l *Live) lookup(id string) (spool.Decision, bool) {
 func (l *Live) Records() ([]Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := l.records
+	out := append(l.records, l.debug.read()...)
 	l.records = nil
 	return out, nil
 }
@@ -242,10 +264,10 @@ func (l *Live) record(e spool.Entry) (Record, bool) {
 		if r.By == "" {
 			r.By = "rule"
 		}
+		if l.answered[e.ID] && e.By == spool.ByMonitor {
+			r.By = "you"
+		}
 		if e.Kind == spool.KindAnswer {
-			if l.answered[e.ID] {
-				r.By = "you"
-			}
 			if slices.Contains(e.Notes, lateNote) {
 				r.ID, r.Outcome = "", strings.Fields(r.Outcome)[0]+" later" // its own line
 			}
@@ -260,6 +282,9 @@ func (l *Live) record(e spool.Entry) (Record, bool) {
 	r.Note = noteWords(e)
 	return r, true
 }
+
+// lateNote marks the journal's line of an answer that serves the next try.
+const lateNote = spool.LateNote
 
 // actionWords says in few words what a journaled action means.
 func actionWords(action string, c spool.Choice) (string, spool.Verdict) {

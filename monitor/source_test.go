@@ -263,6 +263,7 @@ func TestRecordsOfTheJournal(t *testing.T) {
 		{spool.Entry{Kind: spool.KindDecision, Action: "timeout", By: "requester"}, "gave up, requester"},
 		{spool.Entry{Kind: spool.KindDecision, Action: "something-new"}, "something-new, rule"},
 		{spool.Entry{Kind: spool.KindAnswer, ID: "mine", Action: "asked-deny", Choice: spool.Refuse, By: "monitor"}, "denied, you"},
+		{spool.Entry{Kind: spool.KindDecision, ID: "mine", Action: "asked-allow", By: spool.ByMonitor}, "allowed once, you"}, // its asker was faster
 		{spool.Entry{Kind: spool.KindAnswer, ID: "x", Action: "asked-allow", By: "cli", Notes: []string{lateNote}}, "allowed later, cli"},
 		{spool.Entry{Kind: spool.KindRequest}, ""},
 		{spool.Entry{Kind: spool.KindNote, Time: at, Action: "monitor-joined", PID: os.Getpid()}, ""},

@@ -52,8 +52,10 @@ func (st styles) of(k kind) lipgloss.Style {
 		return st.k
 	case good:
 		return st.good
-	case bad:
+	case bad, fault:
 		return st.bad
+	case trace:
+		return st.dim
 	case warn:
 		return st.warn
 	}

@@ -13,6 +13,10 @@ import (
 func (m *model) View() tea.View {
 	var v tea.View
 	v.AltScreen = true
+	v.ReportFocus = true
+	if !m.noMouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	v.WindowTitle = "safeshell watch"
 	if n := m.live(); n > 0 {
 		v.WindowTitle = fmt.Sprintf("(%d) safeshell: approval waiting", n)
@@ -75,13 +79,16 @@ func (m *model) draw(b box) []string {
 	case approvalPane:
 		title, right = m.approvalTitle()
 		body = m.approval(w, h)
-		if m.o.Now().Sub(m.noticed) < noticeShown {
+		if m.cur == nil && m.fresh() { // on another request it would seem to be about that
 			note = m.notice
 		}
 	case historyPane:
 		title, right, body = "History", m.below(historyPane, len(m.history)), m.historyLines(w, h)
 	case logPane:
-		title, right, body = "Log", m.below(logPane, len(m.log)), m.logLines(w, h)
+		title, right, body = "Log", m.below(logPane, len(m.shownLog())), m.logLines(w, h)
+		if m.level != "info" {
+			title += m.st.dot + m.level
+		}
 	}
 	focus := b.pane == m.focus
 	if b.framed {
@@ -158,8 +165,12 @@ func (m *model) footer() string {
 	case m.small():
 	case m.help > 0:
 		hints = []string{"any key goes on"}
+	case m.focus == logPane:
+		hints = []string{"j/k scroll", "l level", "Tab next pane", "Esc approval", "? help", "q quit"}
 	case m.focus != approvalPane:
 		hints = []string{"j/k scroll", "Tab next pane", "Esc approval", "? help", "q quit"}
+	case m.cur != nil && m.fresh() && !m.onScreen(logPane):
+		hints = []string{m.cs.cut("Before: "+m.notice, m.w-1)}
 	case m.cur == nil:
 		hints = []string{"Tab next pane", "? help", "q quit"}
 	case m.cur.inReason:
@@ -185,6 +196,13 @@ func (m *model) footer() string {
 		out = m.st.warn.Render(m.cs.cut(fmt.Sprintf(" %s for approval: Esc", verb(m.live(), "waits", "wait")), m.w))
 	}
 	return m.st.dim.Render(out)
+}
+
+// fresh tells that the last result is still to be shown.
+func (m *model) fresh() bool { return m.o.Now().Sub(m.noticed) < noticeShown }
+
+func (m *model) onScreen(p pane) bool {
+	return slices.ContainsFunc(m.boxes(), func(b box) bool { return b.pane == p })
 }
 
 // verb writes a number with the phrase for one or for many.
@@ -226,7 +244,7 @@ func (m *model) recordLines(h int) int {
 func (m *model) historyLine(r Record, w int, two bool) []string {
 	cs, look := m.cs, m.st.of(verdictKind(r.Verdict))
 	about := []string{}
-	for _, s := range []string{r.Rule, r.By, "", r.Reason} {
+	for _, s := range []string{r.Rule, byWords(r.By), "", r.Reason} {
 		if s != "" {
 			about = append(about, cs.line(s))
 		}
@@ -254,10 +272,11 @@ func (m *model) historyLine(r Record, w int, two bool) []string {
 
 // logLines are the events in view, newest last, one line each.
 func (m *model) logLines(w, h int) []string {
-	end := len(m.log) - m.scroll[logPane]
+	log := m.shownLog()
+	end := max(len(log)-m.scroll[logPane], 0)
 	start := max(end-h, 0)
 	var out []string
-	for _, e := range m.log[start:end] {
+	for _, e := range log[start:end] {
 		at := clockTime(e.at)
 		if w < 44 {
 			at = at[:5]
@@ -274,11 +293,13 @@ var helpText = [][2]string{
 	{"Tab", "to the reason field: there digits are text, and Enter sends the highlighted choice with the reason"},
 	{"PgUp PgDn", "the rest of a long command; Home, End"},
 	{"Left Right", "another request that waits"},
+	{"Mouse", "an answer that is clicked acts at once; the wheel scrolls; m leaves the mouse to the terminal, to select text"},
 	{"", ""},
-	{"", "Keys do nothing for half a second after a request comes up. A key pressed meanwhile, and any key without a meaning, begins the half second anew."},
+	{"", "Nothing answers for half a second after a request comes up. A key pressed meanwhile that would, and any key without a meaning, begins the half second anew."},
 	{"", ""},
 	{"F2 F3 F4", "approval, history, log; Tab and Shift+Tab move on and back"},
 	{"j k g G", "scroll history and log; PgUp, PgDn"},
+	{"l", "in the log: the next level (debug, info, warn, error)"},
 	{"q Ctrl+C", "quit; what waits goes on waiting for its time"},
 }
 

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,6 +73,21 @@ func who(d spool.Decision) string {
 		return "the asking side"
 	}
 	return d.By
+}
+
+// byWords says who decided. What ended without an answer nobody did.
+func byWords(by string) string {
+	switch by {
+	case spool.ByRequester:
+		return "nobody"
+	case spool.ByCLI:
+		return "approve or deny"
+	case spool.ByTTY:
+		return "the terminal"
+	case spool.ByLate:
+		return "a late answer"
+	}
+	return by
 }
 
 // verdictBy puts outcome, author and reason into one phrase: "denied by
@@ -179,6 +195,7 @@ func ago(d time.Duration) string {
 type field struct {
 	label, text string
 	loud        bool // what must not be overlooked
+	must        bool // what must have been read before anything can be allowed
 }
 
 // warnings are what a reader of a request must know before all else, one line
@@ -200,11 +217,23 @@ func (c charset) fields(p spool.Pending, now time.Time) []field {
 	var out []field
 	add := func(label, text string, loud bool) {
 		if strings.TrimSpace(text) != "" {
-			out = append(out, field{label, text, loud})
+			out = append(out, field{label: label, text: text, loud: loud})
 		}
 	}
-	add("Would lose", p.Loss, true)
-	add("Why", p.Reason, false)
+	parts := p.Shown()
+	one := len(parts) == 1
+	for i, q := range parts {
+		if !one {
+			add(fmt.Sprintf("Part %d of %d", i+1, len(parts)), cmp.Or(q.What(), "the command as a whole"), false)
+		}
+		add("Would lose", q.Loss, true)
+		add("Why", q.Reason, false)
+		if !one {
+			add("Rule", q.Rule, false)
+			out[len(out)-1].must = true
+			add("Instead", q.Suggest, false)
+		}
+	}
 	add("Directory", p.Dir, false)
 	agent := asker(p.Request)
 	if p.Layer != "" {
@@ -214,8 +243,10 @@ func (c charset) fields(p spool.Pending, now time.Time) []field {
 		agent += ", " + ago(now.Sub(p.Created))
 	}
 	add("Agent", agent, false)
-	add("Rule", p.Rule, false)
-	add("Instead", p.Suggest, false)
+	if one {
+		add("Rule", parts[0].Rule, false)
+		add("Instead", parts[0].Suggest, false)
+	}
 	if len(p.Argv) > 0 {
 		add("Runs", p.Exe, false)
 	}

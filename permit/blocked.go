@@ -45,14 +45,7 @@ func NewBlocked(r Result, retryID, retry string) Blocked {
 		}
 		b.Error.Commands = append(b.Error.Commands, c)
 	}
-	var parts []string
-	if denied > 0 {
-		parts = append(parts, fmt.Sprintf("%d command(s) not allowed", denied))
-	}
-	if missing > 0 {
-		parts = append(parts, fmt.Sprintf("%d command(s) not found", missing))
-	}
-	b.Error.Message = strings.Join(parts, ", ")
+	b.Error.Message = fmt.Sprintf("%d command(s) not allowed, %d command(s) not found", denied, missing)
 	b.Hint = hint(retryID, retry, denied, missing)
 	return b
 }

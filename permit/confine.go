@@ -13,13 +13,24 @@ import (
 
 // Confinement is what the kernel is asked to enforce on a script and all that it
 // starts (Landlock). What it does not name, it does not restrict: reading, the
-// network, signals.
+// network. Signals and connections to abstract unix sockets stay among the
+// confined processes where the kernel can keep them there.
 type Confinement struct {
 	// Exec are the only files and directories (with all below) from which
 	// programs may be executed. Empty: execution is not restricted.
 	Exec []string
 	// Write are the only files and directories that may be written to.
 	Write []string
+	// Keep are files and directories below those that must stay as they are, and
+	// Hold directories that must stay where they are.
+	Keep, Hold []string
+	// Guarded are what is looked at when the run has ended, there or not: what is
+	// new is set aside.
+	Guarded []string
+	// Repositories are the .git of the project and of what lies in it.
+	Repositories []string
+
+	apart *apartSpec // the process has namespaces of its own already
 }
 
 // devices may be written to by every script.

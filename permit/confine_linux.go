@@ -16,6 +16,10 @@ import (
 // would fail.
 const minABI = 2
 
+// scopeABI is the first version that keeps signals, and connections to abstract
+// sockets, within the confined processes (Linux 6.12).
+const scopeABI = 6
+
 // LandlockABI returns the kernel's version of Landlock, 0 without it.
 func LandlockABI() int {
 	r, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
@@ -43,7 +47,11 @@ func KernelSays() (line string, ok bool) {
 	case abi < minABI:
 		return fmt.Sprintf("nothing: this kernel's Landlock is of version %d, which would forbid moving files between directories (5.19 does not); PATH and the rules hold, a path called directly is not stopped", abi), false
 	default:
-		return fmt.Sprintf("Landlock, version %d", abi), true
+		scoped := ""
+		if abi >= scopeABI {
+			scoped = ", signals and abstract sockets scoped"
+		}
+		return fmt.Sprintf("Landlock, version %d%s", abi, scoped), true
 	}
 }
 
@@ -64,9 +72,13 @@ func (c Confinement) apply() (enforced bool, err error) {
 		handled |= unix.LANDLOCK_ACCESS_FS_EXECUTE
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled}
-	// Only the first member: older kernels refuse what is longer and not zero,
-	// newer ones take the rest as zero.
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Handled_access_fs), 0)
+	// Older kernels refuse what is longer and not zero, newer ones take the rest
+	// as zero.
+	size := unsafe.Sizeof(attr.Handled_access_fs)
+	if abi >= scopeABI {
+		attr.Scoped, size = unix.LANDLOCK_SCOPE_SIGNAL|unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, unsafe.Sizeof(attr)
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
 		return false, fmt.Errorf("landlock: %w", errno)
 	}

@@ -9,6 +9,10 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"safeshell/budget"
+	"safeshell/script"
+	"safeshell/spool/mask"
 )
 
 // InitCommand is the declaration in a shell script: its first command.
@@ -105,7 +109,9 @@ func ParseScript(file string, text []byte) (Declaration, error) {
 		names := make([]string, 0, len(d.Undeclared)+1)
 		names = append(names, InitCommand)
 		for _, u := range d.Undeclared {
-			names = append(names, Show(u.Name))
+			if LikeCommand(u.Name) {
+				names = append(names, Show(u.Name))
+			}
 		}
 		return d, fmt.Errorf("%s declares no commands; put this line in front of its first command: %s", Show(file), strings.Join(names, " "))
 	}
@@ -119,7 +125,7 @@ func parse(text []byte, lang syntax.LangVariant) (stmts []*syntax.Stmt, err erro
 			err = fmt.Errorf("the parser failed: %v", r)
 		}
 	}()
-	for s, err := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(bytes.NewReader(text)) {
+	for s, err := range syntax.NewParser(syntax.Variant(lang)).StmtsSeq(script.Reader(string(text), budget.New())) {
 		if err != nil {
 			return stmts, err
 		}
@@ -326,6 +332,27 @@ func (w *scan) undeclared() []Use {
 		out = append(out, u)
 	}
 	return out
+}
+
+// LikeCommand says that a word has the shape of a command's name or path, and
+// not of a line of a key: a file that is no script is shown to nobody.
+func LikeCommand(s string) bool {
+	if len(s) > 64 || mask.Text(s) != s {
+		return false
+	}
+	digits, upper := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', strings.IndexByte("._-/[", c) >= 0:
+		case '0' <= c && c <= '9':
+			digits++
+		case 'A' <= c && c <= 'Z':
+			upper++
+		default:
+			return false
+		}
+	}
+	return len(s) <= 12 || strings.Contains(s, "/") && len(filepath.Base(s)) <= 24 || digits+upper <= 4 && len(s) <= 40
 }
 
 // words2 returns the literal words, and whether some are not.

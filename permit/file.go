@@ -1,7 +1,6 @@
 package permit
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"golang.org/x/sys/unix"
 
-	"safeshell/config"
+	"safeshell/config/yamltree"
 	"safeshell/eval"
 )
 
@@ -36,40 +34,28 @@ type File struct {
 // ParseFile reads permissions.yaml. The error names file, line and column. path
 // is for the error alone.
 func ParseFile(path string, data []byte) (f File, err error) {
-	at := func(n *yaml.Node, format string, a ...any) error {
+	at := func(n *yamltree.Node, format string, a ...any) error {
 		line, col := 1, 1
 		if n != nil && n.Line > 0 {
 			line, col = n.Line, n.Column
 		}
 		return fmt.Errorf("%s:%d:%d: %s", Show(path), line, col, fmt.Sprintf(format, a...))
 	}
-	defer func() {
-		if r := recover(); r != nil { // a defect of the parser must not stop a command
-			f, err = File{}, at(nil, "the YAML parser failed: %v", r)
-		}
-	}()
 	if len(data) > maxFile {
 		return File{}, at(nil, "the file has more than %d bytes", maxFile)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var doc, more yaml.Node
-	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+	root, err := yamltree.Parse(data)
+	var bad *yamltree.Fault
+	switch {
+	case errors.As(err, &bad) && bad.Second:
+		return File{}, at(&yamltree.Node{Line: bad.Line, Column: bad.Column}, "more than one YAML document; keep one")
+	case errors.As(err, &bad):
+		return File{}, fmt.Errorf("%s:%d:%d: not valid YAML: %s", Show(path), bad.Line, bad.Column, bad.Message)
+	case err != nil:
+		return File{}, at(nil, "%v", err)
+	case root == nil:
 		return File{}, nil
-	} else if err != nil {
-		line, col, msg := config.YAMLPlace(data, err)
-		return File{}, fmt.Errorf("%s:%d:%d: not valid YAML: %s", Show(path), line, col, msg)
-	}
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		return File{}, at(&more, "more than one YAML document; keep one")
-	}
-	if len(doc.Content) == 0 {
-		return File{}, nil
-	}
-	root := doc.Content[0]
-	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
-		return File{}, nil
-	}
-	if root.Kind != yaml.MappingNode {
+	case root.Kind != yamltree.Mapping:
 		return File{}, at(root, "write it as key: value lines, for example  commands: [curl]")
 	}
 	seen := map[string]bool{}
@@ -105,16 +91,16 @@ func ParseFile(path string, data []byte) (f File, err error) {
 	return f, nil
 }
 
-func words(n *yaml.Node, what string) ([]string, *yaml.Node, string) {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+func words(n *yamltree.Node, what string) ([]string, *yamltree.Node, string) {
+	if n.Null() {
 		return nil, n, ""
 	}
-	if n.Kind != yaml.SequenceNode {
+	if n.Kind != yamltree.Sequence {
 		return nil, n, "write a list, for example [curl, ./scripts/build.sh]"
 	}
 	var out []string
 	for _, c := range n.Content {
-		if c.Kind != yaml.ScalarNode || c.Tag == "!!null" || c.Value == "" || strings.ContainsRune(c.Value, 0) {
+		if c.Kind != yamltree.Scalar || c.Null() || c.Value == "" || strings.ContainsRune(c.Value, 0) {
 			return nil, c, "each entry is " + what
 		}
 		out = append(out, c.Value)
@@ -122,9 +108,9 @@ func words(n *yaml.Node, what string) ([]string, *yaml.Node, string) {
 	return out, n, ""
 }
 
-func truth(n *yaml.Node) (bool, string) {
-	var b bool
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(&b) != nil {
+func truth(n *yamltree.Node) (bool, string) {
+	b, ok := n.Bool()
+	if !ok {
 		return false, "write true or false"
 	}
 	return b, ""

@@ -67,9 +67,24 @@ func Keep(run string) error {
 	}
 	go k.serve(l)
 	k.watch()
+	k.putBack()
 	l.close()
 	removeRun(run)
 	return nil
+}
+
+// putBack undoes what the run has changed of what git runs, and says so.
+func (k *keeper) putBack() {
+	changed := putBack(k.m.Kept, held(k.run))
+	before := toStrings(k.m.Repositories)
+	for _, g := range gitDirsBelow(string(k.m.Root)) {
+		if fi, err := os.Lstat(g); err == nil && fi.IsDir() && !slices.Contains(before, g) {
+			changed = append(changed, defuse(g)...) // git init: what runs nothing stays
+		}
+	}
+	if len(changed) > 0 {
+		k.say(fmt.Sprintf("[SafeShell] SET ASIDE\nReason: the script changed what git, agents or safeshell would run or obey outside of its confinement: %s. It is as it was before; what the script wrote has names that end in %s.\nRule: %s\n", Show(strings.Join(changed, ", ")), aside, Rule))
+	}
 }
 
 // closeInherited closes what the caller had open: nobody shall wait for the
@@ -117,6 +132,7 @@ func (k *keeper) watch() {
 		select {
 		case <-gone:
 			ended, gone = true, nil
+			k.putBack() // at once, and again when what it left running has ended
 		case <-tick:
 		case <-limit:
 			limit = nil

@@ -29,6 +29,7 @@ type Launch struct {
 	Binary string        // safeshell itself, absolute
 	Once   []string      // keys that were permitted for this run
 	Said   []string      // warnings that the caller has printed
+	Guard  []string      // files below the project that rule agents and safeshell
 }
 
 // Plan is what will be run, worked out without making anything.
@@ -56,7 +57,13 @@ func (l Launch) Plan() (Plan, error) {
 	}
 	p.Commands = l.Set.Check(l.Decl.First)
 	p.Later = l.Set.Check(slices.DeleteFunc(slices.Clone(l.Decl.Later), func(c string) bool { return slices.Contains(l.Decl.First, c) }))
-	p.Confine.Write = writable(l.Set.Area(), l.Env.Paths, func(n string) string { v, _ := l.Env.lookup(n); return v }, l.Set.Writable())
+	getenv := func(n string) string { v, _ := l.Env.lookup(n); return v }
+	p.Confine.Write = writable(l.Set.Area(), l.Env.Paths, getenv, l.Set.Writable())
+	git := l.Decl.Dynamic > 0
+	for _, d := range slices.Concat(p.Commands, p.Later) {
+		git = git || strings.HasPrefix(filepath.Base(d.Command), "git") || filepath.Base(d.Command) == "hub"
+	}
+	p.Confine.keep(l.Set.Area(), l.Env.Paths, getenv, git, l.Guard)
 	if l.Decl.Dynamic > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("line %d declares what is known only when it runs, so the kernel does not restrict what is executed; to have that, declare every command by name", l.Decl.Dynamic))
 	} else {
@@ -68,9 +75,6 @@ func (l Launch) Plan() (Plan, error) {
 				p.Notes = append(p.Notes, fmt.Sprintf("%s changes the user that it runs as, which the kernel's confinement prevents; run it outside of `safeshell run`", Show(d.Command)))
 			}
 		}
-	}
-	if outer := l.Set.Area().Root; contains(outer, l.Env.Paths.Home) {
-		p.Notes = append(p.Notes, fmt.Sprintf("the project is %s, which holds safeshell's own files, so they may be written to; make the project's directory a repository of its own: git init", Show(outer)))
 	}
 	names := linkNames(slices.Concat(p.Commands, p.Later))
 	for _, d := range p.Commands {
@@ -138,6 +142,7 @@ type Run struct {
 	Environ []string
 	confine Confinement
 	dir     *runDir
+	binary  string
 }
 
 // Start makes the run's directory and starts its keeper. Call Exec next, from
@@ -185,12 +190,12 @@ func (l Launch) Start(plan Plan) (run *Run, err error) {
 		PID: pid, Start: startOf(pid), Paths: l.Env.Paths, Binary: l.Binary, Caller: l.Caller, LimitNS: int64(l.Limit),
 		File: []byte(l.File), Shell: l.Decl.Shell, Exec: toBytes(plan.Confine.Exec), Confined: confined, Once: toBytes(l.Once),
 		Script: l.Text, Args: toBytes(l.Args), Dir: []byte(l.Env.Dir), Environ: toBytes(l.Env.Environ), First: toBytes(l.Decl.First),
-		Said: toBytes(l.Said),
+		Said: toBytes(l.Said), Kept: plan.Confine.state(), Root: []byte(l.Set.Area().Root), Repositories: toBytes(plan.Confine.Repositories),
 	}
 	if err := d.save(m); err != nil {
 		return nil, err
 	}
-	run = &Run{ID: d.id, Dir: d.path, Shell: plan.Shell, Environ: d.environ(l.Env.Environ), confine: plan.Confine, dir: d}
+	run = &Run{ID: d.id, Dir: d.path, Shell: plan.Shell, Environ: d.environ(l.Env.Environ), confine: plan.Confine, dir: d, binary: l.Binary}
 	run.Argv = slices.Concat([]string{plan.Shell}, plan.Options, []string{file}, l.Args)
 	if err := startKeeper(d, l.Binary); err != nil {
 		return nil, fmt.Errorf("the run's keeper cannot be started: %w", err)
@@ -266,6 +271,19 @@ func startKeeper(d *runDir, binary string) error {
 // an exit code, and has said why, only if that fails.
 func (r *Run) Exec(p shims.Process) int {
 	runtime.LockOSThread() // the confinement is this thread's, and exec keeps it
+	r.execApart(p)
+	return r.exec(p)
+}
+
+// exec is Exec in this process.
+func (r *Run) exec(p shims.Process) int {
+	// Where the kernel lets nothing be held, the keeper puts it back.
+	// The file is opened before the run's directory may not be written to.
+	f, err := os.OpenFile(filepath.Join(r.Dir, heldFile), os.O_CREATE|os.O_WRONLY, 0o600)
+	if held := r.confine.holdMounts(); held == nil && err == nil {
+		_, _ = f.WriteString("held\n")
+	}
+	f.Close()
 	if _, err := r.confine.apply(); err != nil {
 		fmt.Fprintf(p.Stderr, "safeshell: the script has not run: the kernel's confinement cannot be set up: %v\n", err)
 		return shims.CodeStopped

@@ -1,10 +1,12 @@
 package permit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"safeshell/config"
 )
@@ -183,7 +187,7 @@ func (s *Retries) sweep(keep int) (highest int64) {
 		}
 		n, _ := strconv.ParseInt(id[2:], 10, 64)
 		highest = max(highest, n)
-		rec, err := s.read(id)
+		rec, err := s.head(id)
 		switch {
 		case errors.Is(err, errNewer):
 			// Not ours to judge.
@@ -220,6 +224,25 @@ func (s *Retries) read(id string) (record, error) {
 		err = errors.New("it is another retry's")
 	}
 	return rec, err
+}
+
+// head is read without the script and what follows, which may be megabytes: for how
+// long a retry is kept, its first fields say.
+func (s *Retries) head(id string) (record, error) {
+	f, err := os.OpenFile(s.path(id), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return record{}, err
+	}
+	defer f.Close()
+	buf := make([]byte, 4096)
+	if n, _ := io.ReadFull(f, buf); n < len(buf) {
+		return s.read(id)
+	}
+	var r record
+	if fields, _, ok := bytes.Cut(buf, []byte(`,"created":`)); ok && json.Unmarshal(append(fields, '}'), &r) == nil && r.V == storeVersion && r.ID == id {
+		return r, nil
+	}
+	return s.read(id)
 }
 
 func decodeRetry(data []byte) (record, error) {

@@ -49,7 +49,12 @@ type Manifest struct {
 	Environ [][]byte `json:"environ"`
 	First   [][]byte `json:"first,omitempty"`
 	Said    [][]byte `json:"said,omitempty"` // warnings that the run's start has printed
-	End     bool     `json:"end"`
+	// Kept is what must be so again when the run has ended, Root the project, and
+	// Repositories are those that were in it.
+	Kept         []kept   `json:"kept,omitempty"`
+	Root         []byte   `json:"root"`
+	Repositories [][]byte `json:"repositories,omitempty"`
+	End          bool     `json:"end"`
 }
 
 // runDir is a run's private directory.
@@ -225,7 +230,7 @@ func removeRun(run string) {
 		}
 		os.Remove(dir)
 	}
-	for _, name := range []string{"sock", "env.bash", "manifest.json", "lock"} {
+	for _, name := range []string{"sock", "env.bash", heldFile, apartFile, "manifest.json", "lock"} {
 		os.Remove(filepath.Join(run, name))
 	}
 	os.Remove(run)

@@ -17,7 +17,8 @@ import (
 // asked at its terminal: ErrNobody then.
 func AskHuman(ctx context.Context, q Question) (Answer, error) {
 	a, err := Ask(ctx, q)
-	if !errors.Is(err, ErrNobody) || q.Caller.Context != eval.Human {
+	if !errors.Is(err, ErrNobody) || q.Caller.Context != eval.Human ||
+		gate.New(gate.Env{Environ: os.Environ(), Paths: q.Paths}).NotHuman() != "" {
 		return a, err
 	}
 	t, ok := gate.OpenTerminal()

@@ -8,6 +8,10 @@ import (
 // shellOptions notices options that change what words and echo mean.
 func (a *analyzer) shellOptions(k *call, name string) {
 	switch name {
+	case "zmodload", "autoload":
+		if len(k.argv) > 1 {
+			k.st.foreign = name + " may have made a builtin or a function of it"
+		}
 	case "setopt", "unsetopt", "shopt":
 		for _, w := range k.argv[1:] {
 			t, _ := w.Text()

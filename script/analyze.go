@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"safeshell/budget"
 )
 
 // analyzer holds one analysis.
@@ -22,7 +24,7 @@ type analyzer struct {
 	aliasesOf map[string]GitAliases // by directory and options of git
 	active    []*function
 	at        Span // of the command being looked at
-	steps     int
+	budget    *budget.Budget
 	depth     int
 	nest      int // texts inside texts
 	bytes     int // of nested texts
@@ -42,6 +44,9 @@ type ctx struct {
 	traps  *[]trapCode
 	loop   bool // in a loop whose rounds are not told apart
 	guess  bool
+	o      *Options
+	// See Command.Astray and Command.Swayed: because of what is around.
+	astray, swayed string
 }
 
 // trapCode is code that runs at a later point of the shell.
@@ -53,7 +58,7 @@ type trapCode struct {
 }
 
 func parse(text string, o Options) (res Analysis) {
-	a := &analyzer{o: o, text: text, at: Span{0, len(text)}, cmds: make([]Command, 0, likelyCommands(text))}
+	a := &analyzer{o: o, budget: o.Budget, text: text, at: Span{0, len(text)}, cmds: make([]Command, 0, likelyCommands(text))}
 	defer func() {
 		if r := recover(); r != nil {
 			a.unknownAt(fmt.Sprintf("the analysis failed: %v", r), Span{0, len(text)})
@@ -61,7 +66,7 @@ func parse(text string, o Options) (res Analysis) {
 		res = a.result()
 	}()
 	if len(text) > maxText {
-		a.unknownAt(fmt.Sprintf("the text is longer than %d bytes", maxText), Span{0, len(text)})
+		a.exhaust(fmt.Sprintf("the text is longer than %d bytes", maxText))
 		return
 	}
 	if strings.IndexByte(text, 0) >= 0 {
@@ -71,7 +76,7 @@ func parse(text string, o Options) (res Analysis) {
 		a.powershell(text)
 		return
 	}
-	a.code(source{text: text}, o.Dialect, a.start(), &ctx{})
+	a.code(source{text: text, budget: a.budget}, o.Dialect, a.start(), &ctx{o: &a.o})
 	return
 }
 
@@ -95,7 +100,7 @@ func likelyCommands(text string) int {
 
 // start is the state before the first command.
 func (a *analyzer) start() *state {
-	st := &state{paramsLost: true, steps: &a.steps}
+	st := &state{paramsLost: true, budget: a.budget}
 	if a.o.Dir != "" {
 		st.dir = Lit(a.o.Dir)
 	} else {
@@ -113,15 +118,17 @@ func (a *analyzer) start() *state {
 func (a *analyzer) result() Analysis {
 	for i := range a.cmds {
 		for _, p := range a.cmds[i].FedBy {
-			if p >= 0 && p < len(a.cmds) && p != i && !slices.Contains(a.cmds[p].FeedsTo, i) {
-				a.cmds[p].FeedsTo = append(a.cmds[p].FeedsTo, i)
+			if p >= 0 && p < len(a.cmds) && p != i {
+				if to := a.cmds[p].FeedsTo; len(to) == 0 || to[len(to)-1] != i { // the commands come in order
+					a.cmds[p].FeedsTo = append(to, i)
+				}
 			}
 		}
 	}
 	for i := range a.cmds {
 		a.gives(i)
 	}
-	return Analysis{Text: a.text, Commands: a.cmds, Unknown: a.unknowns, Aliases: a.followed}
+	return Analysis{Text: a.text, Commands: a.cmds, Unknown: a.unknowns, Aliases: a.followed, Budget: a.budget}
 }
 
 // gives notes whose output stands in the words of a command.
@@ -134,7 +141,7 @@ func (a *analyzer) gives(i int) {
 				a.giveTo(int(p.from)-1, i)
 			case p.Kind == Operand && p.Name == "xargs" && len(c.Via) > 0:
 				// The xargs is the last before it of one less around it.
-				for k := i - 1; k >= 0; k-- {
+				for k := i - 1; k >= 0 && (k&63 != 0 || a.budget.Spend(1)); k-- {
 					if x := &a.cmds[k]; len(x.Via) == len(c.Via)-1 && x.Name() == "xargs" {
 						for _, f := range x.FedBy {
 							a.giveTo(f, i)
@@ -178,12 +185,13 @@ func (a *analyzer) unknownAt(reason string, span Span) {
 // there are too many. Every source must be left with outside.
 func (a *analyzer) inside(text string, c *ctx) *source {
 	a.bytes += len(text)
+	a.spend(4 + len(text)/64)
 	if a.nest >= maxCode || a.bytes > maxNested {
 		a.exhaust("too much code inside code to analyse")
 		return nil
 	}
 	a.nest++
-	src := &source{text: text, nested: true, span: a.at}
+	src := &source{text: text, nested: true, span: a.at, budget: a.budget}
 	if c.src != nil {
 		src.lang = c.src.lang
 	}

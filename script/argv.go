@@ -26,9 +26,9 @@ func fromArgv(argv []string, o Options) (res Analysis) {
 		if d, ok := dirOption(name, words, dir); ok {
 			dir = d
 		}
-		return Analysis{Commands: []Command{{Argv: words, Dir: dir, TailOf: -1}}}
+		return Analysis{Commands: []Command{{Argv: words, Dir: dir, TailOf: -1}}, Budget: o.Budget}
 	}
-	a := &analyzer{o: o}
+	a := &analyzer{o: o, budget: o.Budget}
 	defer func() {
 		if r := recover(); r != nil {
 			a.unknownAt(fmt.Sprintf("the analysis failed: %v", r), Span{})
@@ -42,14 +42,14 @@ func fromArgv(argv []string, o Options) (res Analysis) {
 	for _, s := range argv {
 		total += len(s)
 	}
-	if total > maxText*4 || len(argv) > maxSteps {
+	if total > maxText*4 {
 		a.cmds = append(a.cmds, Command{Argv: words, Dir: dir, TailOf: -1})
-		a.unknownAt("the command is too long to analyse", Span{})
+		a.exhaust("the command is too long to analyse")
 		return a.result()
 	}
 	st := a.start()
 	st.params, st.paramsLost = nil, true
-	c := &ctx{src: &source{lang: Bash, nested: true}}
+	c := &ctx{o: &a.o, src: &source{lang: Bash, nested: true}}
 	k := &call{argv: words, dir: dir, st: st, c: c, outside: true}
 	// The words of an argv stand for themselves, and so do those of its tails:
 	// only code inside them is Nested.

@@ -132,6 +132,7 @@ func (a *analyzer) assignArray(as *syntax.Assign, name string, st *state, c *ctx
 		}
 	}
 	shown := Word{}
+	a.spend(len(v.arr) / 2) // copied below
 	for i, f := range v.arr {
 		if i > 0 {
 			shown.Parts = append(shown.Parts, Part{Text: " "})

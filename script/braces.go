@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"safeshell/budget"
 )
 
 // unit is a byte of unquoted text, or something that braces do not look into:
@@ -35,8 +37,8 @@ func (e *expander) braces(w *syntax.Word) [][]syntax.WordPart {
 			us = append(us, unit{b: l.Value[i]})
 		}
 	}
-	budget := maxFields
-	words, ok := expandBraces(us, &budget, 0, e.c.src.lang == Zsh)
+	b := braceWork{left: maxFields, zsh: e.c.src.lang == Zsh, budget: e.a.budget}
+	words, ok := b.expand(us, 0)
 	if !ok {
 		e.a.unknown("a brace expansion is too large to analyse", e.c.src, e.span)
 		return [][]syntax.WordPart{{&syntax.ParamExp{Short: true, Param: &syntax.Lit{Value: "{..}"}}}}
@@ -79,9 +81,16 @@ func joinUnits(us []unit, names bool) []syntax.WordPart {
 	return parts
 }
 
-// expandBraces follows bash: the first well-formed brace is expanded, what is
-// before and after it is repeated around each of its elements.
-func expandBraces(us []unit, budget *int, depth int, zsh bool) ([][]unit, bool) {
+// braceWork is the expansion of one word.
+type braceWork struct {
+	left   int // words that may still be made
+	zsh    bool
+	budget *budget.Budget
+}
+
+// expand follows bash: the first well-formed brace is expanded, what is before
+// and after it is repeated around each of its elements.
+func (b *braceWork) expand(us []unit, depth int) ([][]unit, bool) {
 	if depth > maxDepth {
 		return nil, false
 	}
@@ -94,6 +103,13 @@ func expandBraces(us []unit, budget *int, depth int, zsh bool) ([][]unit, bool) 
 			continue
 		}
 		end, commas := closing(us, i)
+		scanned := end - i
+		if end < 0 {
+			scanned = len(us) - i
+		}
+		if !b.budget.Spend(scanned / 64) {
+			return nil, false
+		}
 		if end < 0 {
 			continue
 		}
@@ -101,7 +117,7 @@ func expandBraces(us []unit, budget *int, depth int, zsh bool) ([][]unit, bool) 
 		if len(commas) > 0 {
 			from := i + 1
 			for _, c := range append(commas, end) {
-				sub, ok := expandBraces(us[from:c], budget, depth+1, zsh)
+				sub, ok := b.expand(us[from:c], depth+1)
 				if !ok {
 					return nil, false
 				}
@@ -109,7 +125,7 @@ func expandBraces(us []unit, budget *int, depth int, zsh bool) ([][]unit, bool) 
 				from = c + 1
 			}
 		} else {
-			seq, ok, isSeq := sequence(us[i+1:end], *budget, zsh)
+			seq, ok, isSeq := sequence(us[i+1:end], b.left, b.zsh)
 			if !isSeq {
 				continue
 			}
@@ -118,12 +134,12 @@ func expandBraces(us []unit, budget *int, depth int, zsh bool) ([][]unit, bool) 
 			}
 			elems = seq
 		}
-		tails, ok := expandBraces(us[end+1:], budget, depth+1, zsh)
+		tails, ok := b.expand(us[end+1:], depth+1)
 		if !ok {
 			return nil, false
 		}
 		n := len(elems) * len(tails)
-		if *budget -= n; *budget < 0 || n*len(us) > maxValue*4 {
+		if b.left -= n; b.left < 0 || n*len(us) > maxValue*4 || !b.budget.Spend(n/8+n*len(us)/64) {
 			return nil, false
 		}
 		out := make([][]unit, 0, n)

@@ -82,6 +82,7 @@ func (a *analyzer) builtin(k *call, name string) (o outcome, ok bool) {
 		a.emit(k)
 		if hasFlag(args, 'f') {
 			a.unknown("enable -f loads code into the shell", k.c.src, k.span)
+			k.st.foreign = "enable -f may have made a builtin of it"
 		}
 	case "test", "[":
 		a.emit(k)
@@ -175,6 +176,7 @@ func (k *call) after(i, at int, via string) *call {
 	t := *k
 	c := *k.c
 	c.via = append(c.via[:len(c.via):len(c.via)], via)
+	k.pass(&c)
 	t.c, t.argv, t.tail, t.tailAt = &c, k.argv[at:], i+1, at
 	t.keyword, t.fn = false, false
 	if len(t.argv) > 0 && t.argv[0].Span.Start >= k.span.Start && t.argv[0].Span.End <= k.span.End {
@@ -191,6 +193,9 @@ func (a *analyzer) precommand(k *call, name string) (outcome, bool) {
 		return outcome{}, false
 	}
 	i := a.emit(k)
+	if !a.step() || !a.wrapped(k) {
+		return outcome{}, true
+	}
 	at := 1
 	switch name {
 	case "repeat":

@@ -119,10 +119,11 @@ func (a *analyzer) aliased(x *syntax.CallExpr, k *call) bool {
 // emit lists a command and returns its index.
 func (a *analyzer) emit(k *call) int {
 	i := len(a.cmds)
+	a.spend(2 + len(k.c.via)/2 + (len(k.argv)+len(k.c.redirs)+len(k.redirs)+len(k.c.fedBy))/8)
 	cmd := Command{
 		Argv: k.argv, Assigns: k.assigns, Redirects: k.redirs, Dir: k.dir, Via: k.c.via,
 		Remote: k.c.remote, Stdin: k.c.stdin, Keyword: k.keyword, Function: k.fn,
-		Guess: k.guess || k.c.guess, TailOf: k.tail - 1, TailAt: k.tailAt, Span: k.span,
+		Guess: k.guess || k.c.guess, TailOf: k.tail - 1, TailAt: k.tailAt, Span: k.span, Astray: a.astray(k), Swayed: a.swayed(k),
 	}
 	if k.tail == 0 {
 		cmd.TailAt = 0

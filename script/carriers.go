@@ -9,14 +9,14 @@ import (
 func carries(name string) bool {
 	switch name {
 	case "xargs", "gxargs", "parallel", "find", "gfind", "bfs", "fd", "fdfind", "zargs",
-		"su", "flock", "script", "tmux", "screen", "at", "batch", "crontab", "busybox", "toybox", "shx", "expect",
+		"su", "flock", "script", "tmux", "byobu", "byobu-tmux", "tmate", "screen", "byobu-screen", "at", "batch", "crontab", "busybox", "toybox", "shx", "expect",
 		"tar", "gtar", "bsdtar", "rg", "rsync", "make", "gmake", "colormake", "ssh", "autossh", "mosh", "sshpass", "scp", "sftp",
 		"docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc", "crictl", "lxc", "incus", "multipass",
 		"limactl", "lima", "vagrant", "adb", "distrobox", "toolbox", "ansible", "pdsh", "gcloud", "heroku", "machinectl",
 		"gh", "coder", "devpod", "tailscale", "tsh", "doctl",
 		"git", "npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun", "mise", "asdf", "rbenv", "pyenv", "nodenv", "direnv", "nix",
 		"nix-shell", "poetry", "pipenv", "pdm", "uv", "uvx", "pipx", "hatch", "rye", "conda", "mamba", "micromamba", "bundle",
-		"rustup", "devbox", "perf", "emacs", "cargo", "nodemon", "concurrently", "hyperfine", "vim", "vi", "nvim", "ex",
+		"rustup", "devbox", "perf", "emacs", "emacsclient", "cargo", "nodemon", "concurrently", "hyperfine", "i3-msg", "swaymsg", "hyprctl", "vim", "vi", "nvim", "ex",
 		"doppler", "bazel", "bazelisk", "fly", "flyctl", "aws", "cf", "et",
 		"capsh", "flatpak", "snap", "start-stop-daemon", "lldb", "rr", "gdbserver", "cgdb", "just", "start-server-and-test", "server-test", "start-test", "mvn", "mvnw",
 		"guix", "devenv", "tox", "nvm", "fnm", "volta", "nx", "pueue", "meta", "gita", "salt-call",
@@ -48,9 +48,9 @@ func (a *analyzer) carrier(k *call, i int, name string) bool {
 		a.flock(k, i)
 	case "script":
 		a.scriptCmd(k, i)
-	case "tmux":
+	case "tmux", "byobu", "byobu-tmux", "tmate":
 		a.tmux(k, i)
-	case "screen":
+	case "screen", "byobu-screen":
 		a.screen(k, i)
 	case "at", "batch":
 		a.at1(k, name)
@@ -78,7 +78,7 @@ func (a *analyzer) carrier(k *call, i int, name string) bool {
 
 func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 	switch name {
-	case "tar", "gtar", "bsdtar", "rg", "rsync", "scp", "sftp", "expect", "pwsh", "powershell", "nodemon", "cargo", "emacs":
+	case "tar", "gtar", "bsdtar", "rg", "rsync", "scp", "sftp", "expect", "pwsh", "powershell", "nodemon", "cargo", "emacs", "emacsclient":
 		k.c.sink.lose()
 		a.optionCode(k, name)
 	case "vim", "vi", "nvim", "ex", "gdb", "sqlite3", "psql", "mysql", "mariadb":
@@ -92,7 +92,7 @@ func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 		a.optionCommands(k, i, name)
 	case "capsh", "flatpak", "snap", "start-stop-daemon", "lldb", "rr", "gdbserver", "cgdb", "just", "start-server-and-test", "server-test", "start-test", "mvn", "mvnw":
 		a.launcher(k, i, name)
-	case "concurrently", "hyperfine":
+	case "concurrently", "hyperfine", "i3-msg", "swaymsg", "hyprctl":
 		k.c.sink.lose()
 		a.operandCode(k, name)
 	case "kubectl", "oc", "crictl", "lxc", "incus", "multipass", "limactl", "lima", "vagrant", "adb", "distrobox", "toolbox",

@@ -27,6 +27,9 @@ func (a *analyzer) cd(k *call) outcome {
 func (a *analyzer) enter(k *call, args []Word) {
 	st := k.st
 	to := noDir()
+	if d, ok := st.dir.Text(); ok {
+		a.spend(len(d) / 256)
+	}
 	switch {
 	case len(args) > 1:
 	case len(args) == 0:
@@ -71,6 +74,7 @@ func (a *analyzer) pushd(k *call, name string) outcome {
 	st := k.st
 	lost := st.clone()
 	st.own()
+	a.spend(len(st.stack) / 8)
 	args := k.argv[1:]
 	for len(args) > 0 {
 		if t, _ := args[0].Text(); t != "-n" && t != "--" && t != "-q" {

@@ -175,7 +175,7 @@ func holdsDestructive(t string) bool {
 		for _, s := range f[1:] {
 			args = append(args, Lit(s))
 		}
-		if destructive(base(f[0]), args) {
+		if destructive(base(f[0]), firstOperand(args), args) {
 			return true
 		}
 	}

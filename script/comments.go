@@ -4,18 +4,20 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"safeshell/budget"
 )
 
 // endComments makes comments end where shells end them: a backslash before the
 // line's end does not continue a comment, but the parser joins the next line to
 // the command in front of it. Only such backslashes are replaced, each by a
 // blank, so that all offsets stay.
-func endComments(text string, d Dialect) string {
+func endComments(text string, d Dialect, work *budget.Budget) string {
 	if !strings.Contains(text, "\\\n") || !strings.Contains(text, "#") {
 		return text
 	}
 	for range 100 {
-		f, _ := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(variant(d))).Parse(strings.NewReader(text), "")
+		f, _ := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(variant(d))).Parse(&textReader{text: text, budget: work}, "")
 		if f == nil {
 			return text
 		}

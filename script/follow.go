@@ -85,7 +85,7 @@ func (a *analyzer) ranFile(k *call, i int) bool {
 			t, ok = w.Text()
 		}
 		line, _, _ := strings.Cut(t, "\n")
-		d := POSIX
+		d, runs := POSIX, *k
 		if ok && strings.HasPrefix(line, "#!") {
 			f := strings.Fields(line[2:])
 			if len(f) > 1 && base(f[0]) == "env" {
@@ -94,6 +94,10 @@ func (a *analyzer) ranFile(k *call, i int) bool {
 			interp := ""
 			if len(f) > 0 {
 				interp = base(f[0])
+				runs.argv = nil
+				for _, s := range f {
+					runs.argv = append(runs.argv, Lit(s))
+				}
 			}
 			if d = shellDialect(interp); d == "" {
 				if lang := interpreterOf(interp); lang != "" {
@@ -107,7 +111,10 @@ func (a *analyzer) ranFile(k *call, i int) bool {
 			a.unknown("it runs a file that the same text wrote: "+clip(name), k.c.src, k.span)
 			continue
 		}
-		c := k.inner(base(name))
+		if !ok || !strings.HasPrefix(line, "#!") {
+			runs.argv = []Word{Lit("sh")}
+		}
+		c := runs.inner(base(name))
 		st := a.child(k)
 		st.params, st.paramsLost = k.argv[1:], false
 		a.codeWord(*w, d, st, c, "the file "+clip(name))
@@ -227,9 +234,21 @@ func (a *analyzer) guessTail(k *call, i int, name string, from int) {
 	if k.guess || k.c.guess {
 		return
 	}
+	first, firstAt := "", 0 // the first word behind this one that is no option
 	for at := from; at < len(k.argv); at++ {
+		for firstAt <= at || firstAt < len(k.argv) && first == "" {
+			if firstAt++; firstAt >= len(k.argv) {
+				first = ""
+				break
+			}
+			if first, _ = k.argv[firstAt].Text(); strings.HasPrefix(first, "-") {
+				first = ""
+			}
+		}
 		t, ok := k.argv[at].Text()
-		if !ok || !destructive(base(t), k.argv[at+1:]) {
+		if name := base(t); name == "find" && !a.budget.Spend(len(k.argv)/32) {
+			return
+		} else if !ok || !destructive(name, first, k.argv[at+1:]) {
 			continue
 		}
 		g := k.after(i, at, name)

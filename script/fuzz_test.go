@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"safeshell/budget"
 )
 
 var fuzzDialects = []Dialect{Bash, POSIX, Zsh, AnyDialect}
@@ -18,7 +20,7 @@ func sound(t *testing.T, text string, a Analysis) {
 			t.Fatalf("%q: %s", text, u.Reason)
 		}
 	}
-	if len(a.Commands) > maxSteps || len(a.Unknown) > 100 {
+	if len(a.Commands) > budget.Reading || len(a.Unknown) > 100 {
 		t.Fatalf("%q: %d commands, %d unknown", text, len(a.Commands), len(a.Unknown))
 	}
 	size := 0

@@ -175,6 +175,7 @@ func (a *analyzer) gitAlias(k *call, options []Word, text string, rest int, top 
 	t.tail = 0
 	c := *k.c
 	c.via = append(c.via[:len(c.via):len(c.via)], "git")
+	k.pass(&c)
 	t.c, t.outside, t.keyword = &c, true, false
 	a.nest++
 	defer func() { a.nest-- }()

@@ -123,7 +123,10 @@ func (a *analyzer) runCode(k *call, i int, w Word, lang, name string, args []Wor
 	}
 	c := k.inner(name)
 	c.sink, c.stdin, c.fedBy = nil, nil, nil
-	c.src = &source{nested: true, span: a.at, lang: Bash}
+	if c.astray == "" {
+		c.astray = codeLost(src.text)
+	}
+	c.src = &source{nested: true, span: a.at, lang: Bash, budget: a.budget}
 	p := &interp{a: a, k: k, c: c, idx: i, lang: lang, name: name, args: args, dir: k.dir, src: src, st: a.child(k)}
 	p.run(src.text, 0)
 }

@@ -58,6 +58,25 @@ func (p *interp) call(i int, name string, recv []token, args [][]token) {
 		if w, ok := arg(1); ok {
 			p.effect(Write, w, false, call)
 		}
+	case 'm':
+		if w, ok := arg(0); ok {
+			p.effect(Change, w, strings.HasSuffix(name, "_R"), call)
+		}
+	case 'n':
+		skip := 1
+		if act == "n2" {
+			skip = 2
+		}
+		p.changes(pos[min(skip, len(pos)):], strings.HasSuffix(name, "_R"), call)
+	case 'l', 'U':
+		if w, ok := arg(0); ok && act == "U" {
+			p.effect(Read, w, false, call)
+		} else if ok && strings.Contains(name, "ink") && !strings.Contains(name, "ym") {
+			p.effect(Change, w, false, call) // a hard link is the file itself
+		}
+		if w, ok := arg(1); ok {
+			p.effect(Write, w, false, call)
+		}
 	case 'H':
 		if w, ok := arg(0); ok {
 			p.dir, p.moved = under(p.dir, w), true
@@ -74,6 +93,19 @@ func (p *interp) call(i int, name string, recv []token, args [][]token) {
 		p.given(i, args, pos)
 	default:
 		p.process(act, args, pos, call)
+	}
+}
+
+// changes records a change of each of the paths.
+func (p *interp) changes(pos [][]token, recursive bool, call string) {
+	for _, t := range pos {
+		ws, ok := p.list(t)
+		if !ok {
+			ws = []Word{p.value(t)}
+		}
+		for _, w := range ws {
+			p.effect(Change, w, recursive, call)
+		}
 	}
 }
 
@@ -134,6 +166,12 @@ func (p *interp) opens(i int, args, pos [][]token, call string) {
 	}
 	kind := Read
 	switch {
+	case strings.HasPrefix(call, "os.open"):
+		for _, f := range [...]string{"WRONLY", "RDWR", "TRUNC", "CREAT", "APPEND"} {
+			if len(pos) > 1 && strings.Contains(p.text(pos[1]), f) {
+				kind = Write
+			}
+		}
 	case strings.ContainsAny(mode, "wx"):
 		kind = Write
 		// open(p, 'w').close() leaves an empty file

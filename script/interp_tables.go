@@ -13,6 +13,8 @@ import "strings"
 //	H    change of directory                         G      looked up by name
 //	F    a function as an argument                   N      named after the program
 //	e    each argument is a command                  i      s, where a module was asked for
+//	m    change of mode, owner, times (path)         n      the same, of all but the first 1 (n2: 2)
+//	l    a link (to, name), or what is like one      U      unpacks (archive, directory)
 func action(lang, name string) string {
 	switch lang {
 	case langPython:
@@ -49,6 +51,14 @@ func pythonAction(name string) string {
 		return "O"
 	case "os.rename", "os.replace", "os.renames", "shutil.move":
 		return "M"
+	case "os.chmod", "os.lchmod", "os.chown", "os.lchown", "os.utime", "os.chflags", "os.setxattr", "os.removexattr", "shutil.chown", "os.mkdir", "os.makedirs", "os.mkfifo", "os.mknod", "sqlite3.connect":
+		return "m"
+	case "os.symlink", "os.link", "shutil.copymode", "shutil.copystat", "urllib.request.urlretrieve", "urlretrieve", "wget.download":
+		return "l"
+	case "shutil.unpack_archive":
+		return "U"
+	case "os.open":
+		return "O"
 	case "shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree":
 		return "C"
 	case "os.system", "os.popen", "os.popen2", "os.popen3", "os.popen4", "commands.getoutput", "commands.getstatusoutput", "subprocess.getoutput",
@@ -86,6 +96,12 @@ func pythonAction(name string) string {
 	switch last(name) {
 	case "Thread", "Process", "submit", "map", "starmap", "imap", "imap_unordered", "apply", "apply_async", "map_async", "run_in_executor", "call_soon", "call_later", "register":
 		return "F"
+	case "extractall":
+		return "m" // of an open archive: into the directory
+	case "chmod", "lchmod", "touch", "mkdir", "symlink_to", "hardlink_to", "link_to":
+		if strings.Contains(name, ".") {
+			return "m."
+		}
 	case "unlink", "rmdir":
 		return "D."
 	case "rmtree", "rmtree_p":
@@ -123,6 +139,12 @@ func jsAction(name string) string {
 		return "r"
 	case "Deno.rename", "Deno.renameSync":
 		return "M"
+	case "Deno.chmod", "Deno.chmodSync", "Deno.chown", "Deno.chownSync", "Deno.utime", "Deno.utimeSync", "Deno.mkdir", "Deno.mkdirSync":
+		return "m"
+	case "Deno.symlink", "Deno.symlinkSync", "Deno.link", "Deno.linkSync":
+		return "l"
+	case "Deno.copyFile", "Deno.copyFileSync":
+		return "C"
 	case "Deno.truncate", "Deno.truncateSync":
 		return "E"
 	case "Deno.Command":
@@ -198,6 +220,18 @@ func nodeAction(fn, module string) string {
 		if module != "()" {
 			return "C"
 		}
+	case "chmodSync", "chownSync", "lchownSync", "utimesSync", "lutimesSync", "mkdirSync", "lchmodSync":
+		return "m"
+	case "symlinkSync", "linkSync":
+		return "l"
+	case "chmod", "chown", "lchown", "utimes", "lutimes", "mkdir", "lchmod":
+		if module != "()" && !process {
+			return "m"
+		}
+	case "symlink", "link":
+		if module != "()" && !process {
+			return "l"
+		}
 	case "execSync":
 		return "S"
 	case "exec":
@@ -228,6 +262,14 @@ func perlAction(name string) string {
 		return "M"
 	case "copy", "cp", "File.Copy.copy":
 		return "C"
+	case "chmod":
+		return "n"
+	case "chown", "utime":
+		return "n2"
+	case "mkdir", "make_path", "mkpath", "File.Path.make_path", "File.Path.mkpath", "mkfifo", "POSIX.mkfifo":
+		return "m"
+	case "symlink", "link":
+		return "l"
 	case "system", "exec", "CORE.system", "CORE.exec", "IPC.Run.run", "IPC.Run.start", "IPC.Run3.run3", "run3", "IPC.System.Simple.system", "systemx", "capturex":
 		return "s"
 	case "run", "capture", "start", "harness", "runx":
@@ -269,6 +311,14 @@ func rubyAction(name string) string {
 		return "O"
 	case "File.rename", "FileUtils.mv", "FileUtils.move":
 		return "M"
+	case "File.chmod", "File.lchmod", "FileUtils.chmod", "FileUtils.chmod_R":
+		return "n"
+	case "File.chown", "File.lchown", "File.utime", "File.lutime", "FileUtils.chown", "FileUtils.chown_R":
+		return "n2"
+	case "FileUtils.touch", "FileUtils.mkdir", "FileUtils.mkdir_p", "FileUtils.makedirs", "FileUtils.mkpath", "Dir.mkdir", "File.mkfifo":
+		return "m"
+	case "File.symlink", "File.link", "FileUtils.ln", "FileUtils.ln_s", "FileUtils.ln_sf", "FileUtils.link", "FileUtils.symlink", "FileUtils.cp_lr", "IO.copy_stream":
+		return "l"
 	case "FileUtils.cp", "FileUtils.copy", "FileUtils.cp_r", "FileUtils.copy_file", "FileUtils.install":
 		return "C"
 	case "system", "exec", "spawn", "Kernel.system", "Kernel.exec", "Kernel.spawn", "Process.spawn", "IO.popen", "Open3.capture2", "Open3.capture3",
@@ -312,6 +362,10 @@ func phpAction(name string) string {
 		return "M"
 	case "copy":
 		return "C"
+	case "chmod", "chown", "chgrp", "lchown", "touch", "mkdir":
+		return "m"
+	case "symlink", "link":
+		return "l"
 	case "system", "exec", "shell_exec", "passthru", "popen", "proc_open":
 		return "s"
 	case "pcntl_exec":

@@ -260,7 +260,11 @@ func (p *interp) globbed(t []token) (Word, bool) {
 	}
 	e := expander{a: p.a, c: p.c, span: Span{}}
 	e.globText(s)
-	return Word{Parts: e.cur}, true
+	w := Word{Parts: e.cur}
+	if p.lang == langPerl {
+		w = p.expandUser(w)
+	}
+	return w, true
 }
 
 // result evaluates a call that gives a path.

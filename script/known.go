@@ -70,16 +70,19 @@ func knownProgram(name string) bool {
 	return carries(name) || strings.HasPrefix(name, "git-") || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "fsck.")
 }
 
-// destructive reports whether a word names a program that commonly destroys,
-// followed by arguments that fit it.
-func destructive(name string, args []Word) bool {
-	first := ""
+// firstOperand is the first of the words that is no option.
+func firstOperand(args []Word) string {
 	for _, w := range args {
 		if t, ok := w.Text(); ok && !strings.HasPrefix(t, "-") {
-			first = t
-			break
+			return t
 		}
 	}
+	return ""
+}
+
+// destructive reports whether a word names a program that commonly destroys,
+// followed by arguments that fit it.
+func destructive(name, first string, args []Word) bool {
 	switch name {
 	case "rm", "rmdir", "unlink", "shred", "grm":
 		return len(args) > 0
@@ -107,6 +110,11 @@ func destructive(name string, args []Word) bool {
 			if t, _ := w.Text(); len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.Contains(t, "c") {
 				return true
 			}
+		}
+	case "safeshell":
+		switch first {
+		case "approve", "deny", "watch", "trust", "untrust", "permit", "grants", "agents", "init", "trash":
+			return true
 		}
 	case "sudo", "doas", "xargs", "eval":
 		return len(args) > 0

@@ -61,8 +61,12 @@ type heredoc struct {
 
 func lex(src *source, code, lang string) *lexer {
 	l := &lexer{lang: lang, src: src, s: code}
-	for l.i < len(l.s) && len(l.toks) < maxSteps {
+	for l.i < len(l.s) && len(l.toks) < maxTokens {
+		n := len(l.toks)
 		l.next()
+		if src != nil && len(l.toks)/4 > n/4 && !src.budget.Spend(1) {
+			break
+		}
 	}
 	return l
 }

@@ -70,6 +70,7 @@ func (a *analyzer) makefile(k *call, w Word, name string) {
 		a.unknown("it runs a makefile that is not known", k.c.src, k.span)
 		return
 	}
+	lost := codeLost(t)
 	for line := range strings.Lines(t) {
 		recipe, is := strings.CutPrefix(line, "\t")
 		if !is {
@@ -90,6 +91,9 @@ func (a *analyzer) makefile(k *call, w Word, name string) {
 		code = strings.ReplaceAll(code, "\x00", "$")
 		c := k.inner(name)
 		c.sink, c.stdin, c.fedBy = nil, nil, nil
+		if c.astray == "" {
+			c.astray = lost
+		}
 		a.codeWord(Lit(code), POSIX, a.child(k), c, "a recipe of make")
 	}
 }

@@ -69,8 +69,8 @@ func (a *analyzer) optionCode(k *call, name string) {
 					a.unknown("expect code is not analysed", k.c.src, k.span)
 				}
 			}
-		case "emacs":
-			if opt == "--eval" || opt == "-eval" || opt == "--execute" || opt == "-execute" {
+		case "emacs", "emacsclient":
+			if opt == "--eval" || opt == "-eval" || opt == "--execute" || opt == "-execute" || opt == "-e" && name == "emacsclient" {
 				if v, ok := value(); ok && (!v.Known() || containsAny(wordName(v), "shell", "process", "delete", "call", "rename", "write")) {
 					a.unknown("Lisp code is not analysed", k.c.src, k.span)
 				}

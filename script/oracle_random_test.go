@@ -226,7 +226,7 @@ func posixText(text string) bool {
 			return false
 		}
 	}
-	_, err := parseFile(text, POSIX)
+	_, err := new(source).parseFile(text, POSIX)
 	return err == nil
 }
 

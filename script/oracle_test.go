@@ -132,7 +132,7 @@ func (l *lab) run(dir string, argv ...string) (rs []ran, lost bool) {
 }
 
 func (l *lab) env(dir, log string) []string {
-	return []string{"PATH=" + l.bin, "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8", "REC_LOG=" + log, "ENVX=from env", "FUNCNEST=50", "SCR=" + dir + ".scr", "R=" + dir, "PWD=" + dir}
+	return []string{"PATH=" + l.bin, "HOME=" + filepath.Join(dir, "home"), "LC_ALL=C.UTF-8", "REC_LOG=" + log, "ENVX=from env", "FUNCNEST=50", "SCR=" + dir + ".scr", "R=" + dir, "PWD=" + dir, "TMPPREFIX=" + dir + ".zsh"}
 }
 
 func (l *lab) options(d Dialect, dir string) Options {

@@ -14,7 +14,7 @@ func (a *analyzer) powershell(text string) {
 	}
 	a.text = plain
 	a.at = Span{0, len(plain)}
-	a.code(source{text: plain}, Bash, a.start(), &ctx{})
+	a.code(source{text: plain, budget: a.budget}, Bash, a.start(), &ctx{})
 }
 
 // plainPowerShell returns the text as a POSIX shell would write it, or why that

@@ -19,7 +19,7 @@ func sameNodes(t *testing.T, text string) (taken bool) {
 		return false
 	}
 	for _, d := range []Dialect{Bash, POSIX, Zsh} {
-		f, err := parseFile(text, d)
+		f, err := new(source).parseFile(text, d)
 		if err != nil {
 			t.Fatalf("%s: %q does not parse: %v", d, text, err)
 		}

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,14 +45,9 @@ func Rewrite(text string, edits []Edit) string {
 		if e.Span.Start < 0 || e.Span.End < e.Span.Start || e.Span.End > len(text) {
 			continue
 		}
-		i := len(sorted)
-		for i > 0 && sorted[i-1].Span.Start > e.Span.Start {
-			i--
-		}
-		sorted = append(sorted, Edit{})
-		copy(sorted[i+1:], sorted[i:])
-		sorted[i] = e
+		sorted = append(sorted, e)
 	}
+	slices.SortStableFunc(sorted, func(x, y Edit) int { return x.Span.Start - y.Span.Start })
 	var b strings.Builder
 	at := 0
 	for _, e := range sorted {

@@ -203,5 +203,8 @@ func (a *analyzer) inVar(w Word, name string, st *state, c *ctx) {
 	sub := *c
 	sub.via = append(c.via[:len(c.via):len(c.via)], name)
 	sub.sink, sub.fedBy, sub.stdin, sub.redirs = nil, nil, nil, nil
+	if sub.astray == "" {
+		sub.astray = "what runs $" + name + " is not known"
+	}
 	a.shellText(t, POSIX, a.child(&call{st: st, c: c, dir: st.dir}), &sub)
 }

@@ -22,7 +22,11 @@
 //   - In languages other than the shell, known calls are looked for by name.
 package script
 
-import "strings"
+import (
+	"strings"
+
+	"safeshell/budget"
+)
 
 // Dialect names the shell that will read a text.
 type Dialect string
@@ -54,6 +58,11 @@ type Options struct {
 	// variables (NAME=value) set in front of it. It is asked for subcommands that
 	// are none of git's own. nil: there are none.
 	GitAliases func(dir string, options, environ []string) GitAliases
+	// Budget is what the analysis may cost; nil: a budget of its own, whose part for
+	// rules begins when the analysis is done.
+	Budget *budget.Budget
+	// Shims, where set, asks for Command.Astray.
+	Shims *Shims
 	// Wrappers are names of further programs that run the command given as
 	// their arguments (beside sudo, env, timeout, ... which are built in).
 	Wrappers []string
@@ -71,6 +80,9 @@ type Analysis struct {
 	Unknown []Unknown
 	// Aliases are those of git's configuration that were followed, each once.
 	Aliases []GitAlias
+	// Budget is what judging the commands may still cost. Where it is over, the
+	// analysis may end early.
+	Budget *budget.Budget
 }
 
 // Unknown is one thing that could not be known from the text.
@@ -127,6 +139,13 @@ type Command struct {
 	// arguments are exactly this Argv (`sudo rm x`: rm is the tail of sudo,
 	// starting at word TailAt); -1 when there is none.
 	TailOf, TailAt int
+	// Astray says why its name may lead elsewhere than to the first program of that
+	// name in the PATH that the text was given; "" where it cannot (and where
+	// Options.Shims did not ask). A name with a slash is no matter of PATH.
+	Astray string
+	// Swayed names a variable that the text sets and by which safeshell finds the
+	// trash, or knows scratch files; "" where there is none.
+	Swayed string
 	// Span of the simple command in the text. Zero for commands found inside
 	// strings (Nested is true then and Span is that of the holding command).
 	Span   Span
@@ -156,6 +175,7 @@ const (
 	Write  EffectKind = "write"
 	Empty  EffectKind = "empty" // truncation
 	Read   EffectKind = "read"
+	Change EffectKind = "change" // mode, owner, times, attributes; or it is made
 )
 
 // Effect is one call in interpreter code that touches files.
@@ -238,10 +258,18 @@ func (w Word) Text() (s string, ok bool) {
 // command itself, and the commands that it is known to run in turn (sudo, env,
 // sh -c, xargs, find -exec). Command 0 is argv itself.
 func FromArgv(argv []string, o Options) Analysis {
+	if o.Budget == nil {
+		o.Budget = budget.New()
+		defer o.Budget.Rule()
+	}
 	return fromArgv(argv, o)
 }
 
 // Parse returns the analysis of a shell text.
 func Parse(text string, o Options) Analysis {
+	if o.Budget == nil {
+		o.Budget = budget.New()
+		defer o.Budget.Rule()
+	}
 	return parse(text, o)
 }

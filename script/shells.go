@@ -186,6 +186,7 @@ func (a *analyzer) redirectedScript(k *call, c *ctx, d Dialect, st *state) {
 func (k *call) inner(via string) *ctx {
 	c := *k.c
 	c.via = append(c.via[:len(c.via):len(c.via)], via)
+	k.pass(&c)
 	c.traps = nil
 	c.redirs = nil
 	return &c
@@ -194,7 +195,7 @@ func (k *call) inner(via string) *ctx {
 // child is the state of a shell that k starts: the directory and what is
 // exported.
 func (a *analyzer) child(k *call) *state {
-	st := &state{dir: k.dir, old: k.st.old, oldKnown: k.st.oldKnown, noEnv: k.noEnv || k.st.noEnv, paramsLost: true, lost: k.st.lost, steps: &a.steps}
+	st := &state{dir: k.dir, old: k.st.old, oldKnown: k.st.oldKnown, noEnv: k.noEnv || k.st.noEnv, paramsLost: true, lost: k.st.lost, budget: a.budget}
 	if !k.noEnv {
 		for n, v := range k.st.vars {
 			if v.kind == isArray {

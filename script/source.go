@@ -3,6 +3,8 @@ package script
 import (
 	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"slices"
 	"sort"
 	"strconv"
@@ -11,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"safeshell/budget"
 )
 
 // The parser refuses bytes that are not UTF-8 and drops carriage returns,
@@ -28,10 +32,12 @@ type source struct {
 	text    string // what is parsed
 	lang    Dialect
 	nested  bool
+	budget  *budget.Budget
 	span    Span // nested: the command that holds the text
 	encoded bool // text has private runes
 	holes   []Part
 	shifts  []shift // text differs in length from the original
+	ticks   bool    // backquotes may stand in backquotes
 }
 
 // shift says that from offset at on, positions are by bytes too far.
@@ -64,9 +70,11 @@ func (s *source) written(n syntax.Node) string {
 
 // encode replaces what the parser would refuse or change.
 func (s *source) encode() {
+	s.ticks = strings.Contains(s.text, "\\`")
 	if !needsEncoding(s.text) {
 		return
 	}
+	s.budget.Spend(len(s.text) / 64)
 	var b strings.Builder
 	by := 0
 	for i := 0; i < len(s.text); {
@@ -82,6 +90,9 @@ func (s *source) encode() {
 			b.WriteString(s.text[i : i+n])
 			i += n
 			continue
+		}
+		if !s.budget.Spend(1) {
+			return // the parser will not be given it
 		}
 		for ; n > 0; n-- {
 			b.WriteRune(byteRune + rune(s.text[i]))
@@ -186,7 +197,7 @@ func variant(d Dialect) syntax.LangVariant {
 }
 
 // parseFile parses text; what was parsed before an error is kept.
-func parseFile(text string, d Dialect) (f *syntax.File, err error) {
+func (s *source) parseFile(text string, d Dialect) (f *syntax.File, err error) {
 	p := parsers.Get().(*syntax.Parser)
 	defer func() {
 		if r := recover(); r != nil {
@@ -195,9 +206,79 @@ func parseFile(text string, d Dialect) (f *syntax.File, err error) {
 		}
 		parsers.Put(p)
 	}()
-	text = endComments(text, d)
+	text = endComments(text, d, s.budget)
 	syntax.Variant(variant(d))(p)
-	return p.Parse(strings.NewReader(text), "")
+	return p.Parse(&textReader{text: text, budget: s.budget}, "")
+}
+
+// textReader hands a text to the parser for as long as the budget lasts and
+// nesting does not get too deep: the parser calls itself for whatever stands
+// inside of something else, by brackets, keywords, operators.
+type textReader struct {
+	text   string
+	budget *budget.Budget
+	allocs uint64 // bytes, when it was last looked
+	since  int    // bytes read since then
+	read   int
+	least  int // units that are to be left for what was read
+}
+
+// Reader hands a text to a parser of its own for as long as b lasts, and nesting
+// does not get too deep; then it fails.
+func Reader(text string, b *budget.Budget) io.Reader { return &textReader{text: text, budget: b} }
+
+var (
+	errTooMuch = errors.New("there is more in it than can be read at once")
+	errTooDeep = errors.New("it is nested too deeply to be read")
+)
+
+const (
+	parserFrames = 4000     // calls in one another
+	parserLook   = 32 << 10 // bytes between looks at what the parser made
+	parserUnit   = 256      // bytes of memory for a unit of work
+)
+
+func (r *textReader) Read(b []byte) (int, error) {
+	if len(r.text) == 0 {
+		return 0, io.EOF
+	}
+	if r.read > 0 || len(r.text) > len(b) { // not a short one
+		if err := r.look(); err != nil {
+			return 0, err
+		}
+	}
+	if r.read == 0 {
+		r.least = max(r.budget.Left()/2, 1)
+	}
+	n := copy(b, r.text)
+	r.text, r.read, r.since = r.text[n:], r.read+n, r.since+n
+	r.budget.Spend(n / 64)
+	if r.budget.Left() < r.least {
+		return 0, errTooMuch
+	}
+	return n, nil
+}
+
+// look is where it is found out what the parser does with what it has.
+func (r *textReader) look() error {
+	var calls [parserFrames]uintptr
+	if runtime.Callers(1, calls[:]) == len(calls) {
+		return errTooDeep
+	}
+	if first := r.read == 0 && len(r.text) > parserLook; r.since < parserLook && !first {
+		return nil
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	made := m.TotalAlloc - r.allocs
+	if r.read == 0 {
+		made = 0
+	}
+	r.allocs, r.since = m.TotalAlloc, 0
+	if r.budget.Spend(int(made / parserUnit)); r.budget.Left() < r.least {
+		return errTooMuch
+	}
+	return nil
 }
 
 // parse returns the statements of the source. Where shells run something in
@@ -207,9 +288,20 @@ func (s *source) parse() ([]*syntax.Stmt, *Unknown) {
 	if stmts, ok := quickStmts(s.text); ok {
 		return stmts, nil
 	}
-	f, err := parseFile(s.text, s.lang)
+	f, err := s.parseFile(s.text, s.lang)
 	if err == nil {
 		return f.Stmts, nil
+	}
+	if errors.Is(err, errTooMuch) || errors.Is(err, errTooDeep) {
+		s.budget.Exceed(err.Error())
+		u := &Unknown{Reason: "the text cannot be judged: " + err.Error(), Span: Span{0, s.length()}}
+		if s.nested {
+			u.Span = s.span
+		}
+		if f == nil {
+			return nil, u
+		}
+		return f.Stmts, u
 	}
 	u := s.problem(err)
 	for range 8 {
@@ -221,7 +313,7 @@ func (s *source) parse() ([]*syntax.Stmt, *Unknown) {
 			s.text += "\n"
 		}
 		s.text += end + "\n"
-		f2, err2 := parseFile(s.text, s.lang)
+		f2, err2 := s.parseFile(s.text, s.lang)
 		if err2 == nil {
 			u.Reason = "the here-document does not end; shells run it all the same"
 			return f2.Stmts, u
@@ -263,7 +355,7 @@ func (s *source) splitParens() *syntax.File {
 		}
 		at += i + 1
 		text := s.text[:at] + " " + s.text[at:]
-		if f, err := parseFile(text, s.lang); err == nil {
+		if f, err := s.parseFile(text, s.lang); err == nil {
 			s.insert(at, " ")
 			return f
 		}
@@ -307,7 +399,7 @@ func (s *source) insert(at int, text string) {
 
 // splitAmp reads &> as dash does: & ends the command, > begins the next one.
 func (s *source) splitAmp() {
-	f, _ := parseFile(s.text, Bash)
+	f, _ := s.parseFile(s.text, Bash)
 	if f == nil {
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"safeshell/budget"
 )
 
 // value is what is known of a shell variable.
@@ -55,12 +57,13 @@ type state struct {
 	stdin      *Word  // what exec < left on standard input
 	locals     *[]saved
 	shared     bool
-	dead       bool // after exit, return, break
-	exited     bool // dead by exit or exec
-	lost       bool // any variable may have changed
-	odd        bool // an option changed how values are split or printed
-	noEnv      bool // the environment is another one (sudo, ssh, env -i)
-	steps      *int // of the analysis, charged for copying and comparing
+	dead       bool           // after exit, return, break
+	exited     bool           // dead by exit or exec
+	lost       bool           // any variable may have changed
+	odd        bool           // an option changed how values are split or printed
+	foreign    string         // what made names of programs mean something else
+	noEnv      bool           // the environment is another one (sudo, ssh, env -i)
+	budget     *budget.Budget // charged for copying and comparing
 }
 
 type saved struct {
@@ -77,9 +80,7 @@ func (s *state) clone() *state {
 
 // charge counts work that grows with what is known.
 func (s *state) charge() {
-	if s.steps != nil {
-		*s.steps += (len(s.vars) + len(s.funcs) + len(s.aliases)) / 8
-	}
+	s.budget.Spend((len(s.vars) + len(s.funcs) + len(s.aliases)) / 2)
 }
 
 // own makes the maps writable.
@@ -205,6 +206,9 @@ func (s *state) join(o *state) {
 	s.odd = s.odd || o.odd
 	s.lost = s.lost || o.lost
 	s.noEnv = s.noEnv || o.noEnv
+	if s.foreign == "" {
+		s.foreign = o.foreign
+	}
 	if s.stdin != o.stdin {
 		s.stdin = nil
 	}
@@ -322,7 +326,7 @@ func (s *state) same(o *state) bool {
 	if !samePart(s.dir.Parts, o.dir.Parts) || s.oldKnown != o.oldKnown || !samePart(s.old.Parts, o.old.Parts) ||
 		s.stackLost != o.stackLost || !slices.EqualFunc(s.stack, o.stack, sameWord) ||
 		s.paramsLost != o.paramsLost || s.fuzzy != o.fuzzy || s.odd != o.odd || !slices.EqualFunc(s.params, o.params, sameWord) ||
-		s.lost != o.lost || s.noEnv != o.noEnv || s.stdin != o.stdin {
+		s.lost != o.lost || s.noEnv != o.noEnv || s.foreign != o.foreign || s.stdin != o.stdin {
 		return false
 	}
 	return maps.EqualFunc(s.vars, o.vars, sameValue) && maps.Equal(s.aliases, o.aliases) &&

@@ -153,9 +153,19 @@ func (a *analyzer) compound(cmd syntax.Command, st *state, c *ctx) outcome {
 	return outcome{}
 }
 
+// isFalse reports whether a statement is the builtin false and nothing else.
+func isFalse(s *syntax.Stmt, st *state) bool {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && !s.Negated && len(call.Args) == 1 && len(call.Assigns)+len(s.Redirs)+len(st.aliases) == 0 &&
+		call.Args[0].Lit() == "false" && len(st.funcs["false"]) == 0
+}
+
 // andOr walks a && b and a || b.
 func (a *analyzer) andOr(x *syntax.BinaryCmd, st *state, c *ctx) outcome {
 	first := a.stmt(x.X, st, c)
+	if x.Op == syntax.AndStmt && isFalse(x.X, st) {
+		return first // the rest is named, and never runs
+	}
 	if first.fail == nil && (x.Op == syntax.AndStmt || first.lost == nil) && leavesState(x.Y, st) {
 		if x.Op == syntax.OrStmt {
 			c.sink.lose()

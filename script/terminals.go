@@ -71,11 +71,18 @@ func (a *analyzer) tmuxCommand(k *call, i, at, end int) {
 		sub.redirs, sub.keyword = nil, false
 		a.run(&sub)
 	}
+	for _, w := range words {
+		if strings.Contains(wordName(w), "#(") {
+			a.unknown("tmux runs what stands in #()", k.c.src, k.span)
+		}
+	}
 	switch sub {
 	case "new", "new-session", "new-s":
 		start(rest(" -c -e -f -F -n -s -t -x -y "))
-	case "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw", "respawn-window", "popup", "display-popup":
-		start(rest(" -c -e -F -l -n -t -p -b -d -h -s -S -T -w -x -y "))
+	case "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw", "respawn-window":
+		start(rest(" -c -e -F -l -n -p -t "))
+	case "popup", "display-popup":
+		start(rest(" -b -c -d -e -h -s -S -t -T -w -x -y "))
 	case "run", "run-shell", "pipe-pane", "pipep":
 		if ws := rest(" -c -d -t "); len(ws) > 0 {
 			a.codeWord(ws[0], POSIX, a.child(k), k.typed("tmux "+sub), "the command given to tmux")
@@ -88,6 +95,14 @@ func (a *analyzer) tmuxCommand(k *call, i, at, end int) {
 					a.unknown("tmux commands in text are not analysed: "+clip(t), k.c.src, k.span)
 				}
 			}
+		}
+	case "bind", "bind-key", "set-hook", "confirm", "confirm-before", "command-prompt", "choose-tree", "choose-buffer", "choose-client":
+		if ws := rest(" -t -T -N -p -I -F -f -K -O "); len(ws) > 0 {
+			a.unknown("tmux commands that run later are not analysed", k.c.src, k.span)
+		}
+	case "set", "set-option", "setw", "set-window-option":
+		if ws := rest(" -t "); len(ws) > 1 && (wordIs(ws[0], "default-command") || wordIs(ws[0], "default-shell")) {
+			a.codeWord(ws[1], POSIX, a.child(k), k.typed("tmux "+sub), "the command given to tmux")
 		}
 	case "send", "send-keys", "set-buffer", "setb":
 		a.keys(k, rest(" -t -N -c -b -n "), "tmux "+sub)

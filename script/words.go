@@ -20,12 +20,13 @@ type expander struct {
 	has    bool   // it exists, though it may be empty
 	alone  bool   // the word is a single part
 	buf    [6]Part
+	long   *strings.Builder // holds the text of the last part, where that is long
 }
 
 // fields expands the words of a command.
 func (a *analyzer) fields(words []*syntax.Word, st *state, c *ctx) []Word {
 	out := a.room(len(words))
-	if strings.Contains(c.src.text, "\\`") {
+	if c.src.ticks {
 		words = c.src.adjoin(words)
 	}
 	for _, w := range words {
@@ -268,13 +269,25 @@ func (e *expander) positionals(parts []syntax.WordPart) []syntax.WordPart {
 func (e *expander) add(p Part) {
 	e.has = true
 	if n := len(e.cur); n > 0 && p.Kind == Literal && e.cur[n-1].Kind == Literal {
-		e.a.spend((len(e.cur[n-1].Text) + len(p.Text)) / 256) // copied
-		if len(e.cur[n-1].Text)+len(p.Text) > maxValue || e.a.steps >= maxSteps {
+		if len(e.cur[n-1].Text)+len(p.Text) > maxValue || e.a.budget.Left() <= 0 {
 			e.a.exhaust("a value is too long to analyse")
 			e.cur[n-1] = Part{Kind: Variable, Name: "..."}
 			return
 		}
-		e.cur[n-1].Text += p.Text
+		last := &e.cur[n-1]
+		if len(last.Text) < 256 {
+			last.Text += p.Text
+			return
+		}
+		// Thousands of pieces are not copied once more for each of them.
+		if e.long == nil || e.long.String() != last.Text {
+			e.long = new(strings.Builder)
+			e.a.spend(len(last.Text) / 64)
+			e.long.WriteString(last.Text)
+		}
+		e.a.spend(len(p.Text) / 64)
+		e.long.WriteString(p.Text)
+		last.Text = e.long.String()
 		return
 	}
 	if len(e.cur) >= maxParts { // values of values double with each assignment
@@ -322,6 +335,7 @@ func (e *expander) end() {
 	if !e.has {
 		return
 	}
+	e.a.spend(1)
 	if len(e.fields) >= maxFields {
 		e.a.exhaust("a command has too many words to analyse")
 	} else {

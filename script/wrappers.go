@@ -202,7 +202,7 @@ func wrapperStops(name string, opts []option) bool {
 
 // readAssigns takes NAME=value words.
 func (a *analyzer) readAssigns(k *call, at int) int {
-	for at < len(k.argv) {
+	for at < len(k.argv) && a.step() {
 		p := k.argv[at].Parts
 		if len(p) == 0 || p[0].Kind != Literal {
 			break

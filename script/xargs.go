@@ -90,6 +90,7 @@ func (a *analyzer) xargs(k *call, i int) {
 
 // substituteRun runs a command with an item in place of its marker.
 func (a *analyzer) substituteRun(t *call, repl string, item Part) {
+	a.spend(len(t.argv) / 8)
 	run := *t
 	run.argv = make([]Word, len(t.argv))
 	changed := false

@@ -52,11 +52,16 @@ skip:
 	MOVQ 0(SP), CX
 	LEAQ 16(SP)(CX*8), DI
 	MOVQ $0x4f525058414d4f47, R8 // "GOMAXPRO"
+	MOVQ $0x4c45485345464153, R9 // "SAFESHEL"
+	MOVQ $0x3d54524150415f4c, R10 // "L_APART="
+	MOVQ $1, ·apartAtStart(SB)
 env:
 	MOVQ 0(DI), AX
 	TESTQ AX, AX
 	JEQ add
 	ADDQ $8, DI
+	CMPQ 0(AX), R9
+	JEQ apart
 	CMPQ 0(AX), R8 // behind the last string are the program's name and eight zeros
 	JNE env
 	MOVL 8(AX), AX
@@ -64,6 +69,21 @@ env:
 	CMPL AX, $0x3d5343 // "CS="
 	JNE env
 	JMP start
+// unshare(CLONE_NEWUSER|CLONE_NEWNS), which a process of several threads cannot.
+apart:
+	CMPQ 8(AX), R10
+	JNE env
+	MOVQ DI, R14
+	MOVQ CX, R15
+	MOVQ $272, AX
+	MOVQ $0x10020000, DI
+	SYSCALL
+	MOVQ R14, DI
+	MOVQ R15, CX
+	TESTQ AX, AX
+	JNE env
+	MOVQ $2, ·apartAtStart(SB)
+	JMP env
 // argc, argv and its 0 move down by a word, and the variable takes the place.
 add:
 	MOVQ $1, ·addedAtStart(SB)

@@ -14,6 +14,17 @@ import (
 // started with GOMAXPROCS=1, which is not the user's.
 var closedAtStart, ignoredAtStart, addedAtStart uint64
 
+// apartAtStart is 1 where entry ran, 2 where it took the process apart (a user
+// namespace and a mount namespace of its own), as ApartVar asked.
+var apartAtStart uint64
+
+// MayStartApart says that this program, started anew with ApartVar in front of
+// its environment, may be apart.
+func MayStartApart() bool { return apartAtStart > 0 }
+
+// StartedApart says that it is.
+func StartedApart() bool { return apartAtStart == 2 }
+
 //nolint:unused // the linker starts the program there
 func entry()
 

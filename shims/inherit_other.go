@@ -10,3 +10,9 @@ func restoreInherited() {}
 // Begin does nothing here: the stack grows step by step, and the runtime starts
 // as it likes.
 func Begin() {}
+
+// MayStartApart is false: there is no entry of our own here.
+func MayStartApart() bool { return false }
+
+// StartedApart is false.
+func StartedApart() bool { return false }

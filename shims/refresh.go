@@ -76,13 +76,14 @@ func Refresh(dir, target string, want Wanted, getenv func(string) (string, bool)
 	}
 	defer lock.Unlock()
 
+	f := newFinder(getenv)
+	lines, _ := seenLines(f.path, dir, nil)
 	names := map[string]bool{"safeshell": true, "safeshell-wrapper": true, gate.ProbeName: true}
 	for _, n := range want.Always {
 		if Linkable(n) {
 			names[n] = true
 		}
 	}
-	f := newFinder(getenv)
 	for _, n := range append(append([]string{}, want.Installed...), carriers...) {
 		if !Linkable(n) || names[n] {
 			continue
@@ -125,6 +126,7 @@ func Refresh(dir, target string, want Wanted, getenv func(string) (string, bool)
 		ch.Created = append(ch.Created, n)
 	}
 	sort.Strings(ch.Created)
+	writeSeen(seenFile(dir), lines, nil) // what was taken away here, another PATH may lead to
 	return ch, nil
 }
 

@@ -69,6 +69,10 @@ func SetCarrier(path string) { carrier = path }
 
 const selfExe = "/proc/self/exe"
 
+// ApartVar asks a program that is started with an entry of its own (linux/amd64)
+// for a user namespace and a mount namespace of its own.
+const ApartVar = "SAFESHELL_APART"
+
 // Executable returns safeshell's own absolute path, "" when not known.
 func Executable() string {
 	p, _ := ownPath()

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -49,10 +51,14 @@ func (p Process) paths() (config.Paths, error) {
 	getenv := p.getenv
 	if h := p.Identity.Home; h != "" {
 		getenv = func(n string) string {
-			if n == "SAFESHELL_HOME" {
+			v := p.getenv(n)
+			switch {
+			case n == "SAFESHELL_HOME":
 				return h
+			case n == "HOME" && v == "" && filepath.Base(h) == ".safeshell":
+				return filepath.Dir(h) // env -i: the trash is where it always is
 			}
-			return p.getenv(n)
+			return v
 		}
 	}
 	return config.Locate(getenv)
@@ -114,7 +120,8 @@ func RunShim(p Process) int {
 		return CodeStopped
 	}
 	g := p.gate(paths)
-	v := g.Judge(context.Background(), gate.Request{Layer: gate.Shim, Argv: argv, Dir: dir, Exe: exe})
+	Follow(p, g)
+	v := g.Judge(context.Background(), gate.Request{Layer: gate.Shim, Argv: argv, Dir: dir, Exe: exe, PutsInTrash: true})
 	p.warn(v)
 	switch v.Kind {
 	case gate.Stop:
@@ -167,8 +174,16 @@ func (p Process) warn(v gate.Verdict) {
 func (p Process) replace(g *gate.Gate, f finder, v gate.Verdict, exe, entry, depth string) int {
 	name := p.Identity.Name
 	if v.Trash {
-		res := trash.Put(TrashEnv(p, g), trashConfig(g), name, v.Argv, exe)
+		env := TrashEnv(p, g)
+		if v.Trashing != nil { // not where it was asked about
+			env.Begin = func() { v.Trashing("") }
+		}
+		res := trash.Put(env, trashConfig(g), name, v.Argv, exe)
+		if v.Trashing != nil {
+			v.Trashing(strings.Join(res.Refused, "; "))
+		}
 		g.JournalTrash(res.Group, len(res.Moved))
+		p.cleanTrash(res)
 		if !res.ExecReal {
 			return res.Code
 		}
@@ -196,10 +211,34 @@ func (p Process) replace(g *gate.Gate, f finder, v gate.Verdict, exe, entry, dep
 func PutInTrash(p Process, g *gate.Gate, args []string) int {
 	exe, entry := newFinder(p.lookup).find("rm", "")
 	res := trash.Put(TrashEnv(p, g), trashConfig(g), "rm", args, exe)
+	p.cleanTrash(res)
 	if !res.ExecReal {
 		return res.Code
 	}
 	return p.exec(exe, entry, "rm", append([]string{"rm"}, args...), "")
+}
+
+// cleanTrash has what the trash has kept long enough deleted, where that is due,
+// by a process for which nobody waits.
+func (p Process) cleanTrash(res trash.Result) {
+	if !res.EvictDue || p.getenv("SAFESHELL_RUN") != "" { // a confined script's would be confined
+		return
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	defer null.Close()
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, e := range entries { // this process ends: nobody shall wait for the other's
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > 2 {
+			unix.CloseOnExec(n)
+		}
+	}
+	fd := null.Fd()
+	_, _ = syscall.ForkExec(Executable(), []string{"safeshell", "trash", "clean"}, &syscall.ProcAttr{
+		Dir: "/", Env: p.Environ, Files: []uintptr{fd, fd, fd}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
 }
 
 // TrashEnv is the trash's view of this process.

@@ -82,6 +82,7 @@ func RunWrapper(p Process) int {
 		return CodeStopped
 	}
 	g := p.gate(paths)
+	Follow(p, g)
 	f := newFinder(p.lookup)
 	shell := p.delegate(g, f)
 	if shell == "" {
@@ -106,7 +107,7 @@ func RunWrapper(p Process) int {
 		case gate.Replace:
 			line = v.Line
 		}
-		if call.login || call.interactive {
+		if zsh := dialectOf(shell) == script.Zsh; call.login || call.interactive || p.getenv("BASH_ENV") != "" || zsh && !g.StartKeepsPath("zsh", false, false) {
 			// Start-up files may put other directories in front of the shims.
 			line = shimsFirst(paths.Shims) + line
 		}
@@ -195,6 +196,7 @@ func RunExec(p Process, argv []string) int {
 		return CodeStopped
 	}
 	g := p.gate(paths)
+	Follow(p, g)
 	f := newFinder(p.lookup)
 	p.Identity.Name = filepath.Base(argv[0])
 	exe, entry := argv[0], ""
@@ -208,7 +210,7 @@ func RunExec(p Process, argv []string) int {
 		exe, entry = f.find(argv[0], "")
 	}
 	p.Argv = argv
-	v := g.Judge(context.Background(), gate.Request{Layer: gate.Exec, Argv: argv, Dir: workingDir(), Exe: exe})
+	v := g.Judge(context.Background(), gate.Request{Layer: gate.Exec, Argv: argv, Dir: workingDir(), Exe: exe, PutsInTrash: true})
 	p.warn(v)
 	switch v.Kind {
 	case gate.Stop:

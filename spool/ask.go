@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"safeshell/config"
+	"safeshell/spool/mask"
 )
 
 // Ask publishes r and waits for its decision. It always returns one; only
@@ -66,8 +68,16 @@ func (s *Spool) prepare(r Request, o AskOptions) Request {
 	r.UID = s.uid
 	r.ArgvSHA = r.sha()
 	r.KeySHA = r.Key().Hash()
-	r.Argv, r.Line = MaskArgv(r.Argv), Mask(r.Line)
-	r.Suggest, r.Loss, r.Reason = Mask(r.Suggest), Mask(r.Loss), Mask(r.Reason)
+	// What is far too long is cut first, well outside of what the record keeps.
+	argv, n := cutArgv(r.Argv, maxRecord)
+	line, m := cutMiddle(r.Line, maxRecord)
+	r.Argv, r.Line, r.Cut = mask.Argv(argv), mask.Text(line), n+m
+	r.Suggest, r.Loss, r.Reason = mask.Text(r.Suggest), mask.Text(r.Loss), mask.Text(r.Reason)
+	r.Parts = slices.Clone(r.Parts)
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		p.Command, p.Suggest, p.Loss, p.Reason = mask.Text(p.Command), mask.Text(p.Suggest), mask.Text(p.Loss), mask.Text(p.Reason)
+	}
 	identify(&r)
 	r.BootID = s.bootID()
 	r.Created = s.wall().Round(0)

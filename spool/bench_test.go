@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"safeshell/spool/mask"
 )
 
 // BenchmarkAsk is the round trip of a request that is answered at once, in the
@@ -126,7 +128,7 @@ func BenchmarkHotPath(b *testing.B) {
 		text := strings.Repeat("curl -H 'Authorization: Bearer abc' https://u:p@h/ && ", 20000)
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {
-			Mask(text)
+			mask.Text(text)
 		}
 	})
 }

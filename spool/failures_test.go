@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -147,7 +148,10 @@ func TestAnswerToTheDead(t *testing.T) {
 	}
 }
 
+// The tests may be run by who ignores hangups (nohup make test).
 func TestRequesterSignalled(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP)
+	testdir.DefaultSignals()
 	s := newSpool(t)
 	watched(t, s)
 	for sig, again := range map[syscall.Signal]bool{syscall.SIGTERM: true, syscall.SIGHUP: true, syscall.SIGINT: false} {

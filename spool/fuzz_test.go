@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"safeshell/spool/mask"
 )
 
 // Readers of records must neither panic on anything nor accept what is not
@@ -79,7 +81,7 @@ func FuzzRequestArgv(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(back.Argv, shown.Argv) || back.ArgvSHA != ArgvSHA(r.Argv) {
 			t.Errorf("%q: got %q, %v", r.Argv, back.Argv, err)
 		}
-		if shown.Cut == 0 && !reflect.DeepEqual(shown.Argv, MaskArgv(r.Argv)) {
+		if shown.Cut == 0 && !reflect.DeepEqual(shown.Argv, mask.Argv(r.Argv)) {
 			t.Errorf("changed without saying so: %q, %q", r.Argv, shown.Argv)
 		}
 	})

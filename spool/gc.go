@@ -108,11 +108,19 @@ func (c *collector) staged(name string, dir bool) {
 	}
 	switch {
 	case dir && ValidID(name):
-		if c.free("tmp", name, "request") {
-			c.remove("tmp", name, "request")
-			c.remove("tmp", name, wakeName)
-			c.removeDir("tmp", name)
+		if !c.free("tmp", name, "request") {
+			return
 		}
+		// Under another name first: its owner, if one lives after all, can only
+		// publish it whole or not at all.
+		taken := newID(c.now)
+		if err := os.Rename(c.s.path("tmp", name), c.s.path("tmp", taken)); err != nil {
+			c.note(err)
+			return
+		}
+		c.remove("tmp", taken, "request")
+		c.remove("tmp", taken, wakeName)
+		c.removeDir("tmp", taken)
 	case !dir && len(name) > 2 && name[1] == '-' && ValidID(name[2:]):
 		if c.free("tmp", name) {
 			c.remove("tmp", name)
@@ -125,6 +133,9 @@ func (c *collector) retired(name string, dir bool) {
 		return
 	}
 	if dir && ValidID(name) {
+		if !c.free("done", name, "request") {
+			return // its owner has not read the decision yet
+		}
 		// The answer goes before the mark of its use: without the mark it
 		// would be offered again.
 		for _, file := range []string{"late", "request", "decision", "used", wakeName} {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"safeshell/config"
+	"safeshell/spool/mask"
 )
 
 // DefaultSessionTTL is how long a session answer is remembered.
@@ -141,7 +142,8 @@ func (g *Grants) Add(gr Grant) error {
 	key := Key{Session: gr.Session, Dir: gr.Dir, ArgvSHA: gr.ArgvSHA}
 	gr.Key = g.key(gr.Choice, gr.Rule, key)
 	gr.V, gr.ID, gr.UID, gr.End = 1, gr.Key[:12], g.uid, true
-	gr.Command, _ = cutMiddle(Mask(gr.Command), maxCommand)
+	gr.Command, _ = cutMiddle(gr.Command, 16*maxCommand)
+	gr.Command, _ = cutMiddle(mask.Text(gr.Command), maxCommand)
 	gr.Dir, gr.Reason, gr.At = clip(gr.Dir), clip(gr.Reason), g.wall().Round(0)
 	if gr.Choice == Always {
 		gr.Session, gr.TTL, gr.BootID, gr.BootNS, gr.Until = "", 0, "", 0, time.Time{}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"safeshell/config"
+	"safeshell/spool/mask"
 )
 
 // Limits of the journal.
@@ -36,6 +37,9 @@ const (
 	KindTrash    Kind = "trash"    // something went to the trash or came back
 	KindNote     Kind = "note"     // anything else worth keeping
 )
+
+// LateNote is the note of an answer that came after its request gave up.
+const LateNote = "late answer, for the next try"
 
 // Entry is one line of the journal. Append fills in V and, if they are empty,
 // Time and PID; it masks secrets in Command, Reason and Notes and cuts Command
@@ -157,8 +161,10 @@ func (j *Journal) encode(e Entry) ([]byte, error) {
 	if e.PID == 0 {
 		e.PID = os.Getpid()
 	}
-	e.Command, _ = cutMiddle(escapeInvalid(Mask(e.Command)), maxCommand)
-	e.Reason = escapeInvalid(Mask(e.Reason))
+	// What is far too long is cut first, well outside of what is kept.
+	e.Command, _ = cutMiddle(e.Command, 16*maxCommand)
+	e.Command, _ = cutMiddle(escapeInvalid(mask.Text(e.Command)), maxCommand)
+	e.Reason = escapeInvalid(mask.Text(e.Reason))
 	for _, s := range []*string{&e.Rule, &e.Source, &e.Dir, &e.Layer, &e.Context, &e.Agent, &e.Session, &e.By, &e.Reason, &e.ID, &e.Action} {
 		*s, _ = cutMiddle(escapeInvalid(*s), maxReason/2)
 	}
@@ -167,7 +173,7 @@ func (j *Journal) encode(e Entry) ([]byte, error) {
 	}
 	notes := make([]string, len(e.Notes))
 	for i, n := range e.Notes {
-		notes[i], _ = cutMiddle(escapeInvalid(Mask(n)), maxReason/8)
+		notes[i], _ = cutMiddle(escapeInvalid(mask.Text(n)), maxReason/8)
 	}
 	e.Notes = notes
 	line, err := appendEntry(make([]byte, 0, 512), &e)

@@ -20,6 +20,8 @@ const followPoll = time.Second
 type ReadOptions struct {
 	Since time.Time // not older than this
 	Limit int       // the last so many; 0: all
+	// Keep, if not nil, tells which entries are wanted.
+	Keep func(*Entry) bool
 	// Skipped, if not nil, counts the lines that could not be read: torn by a
 	// crash or a full disk, or no entries at all. Lines that are appended
 	// later, during Tail, are not counted.
@@ -70,6 +72,9 @@ func lastEntries(out []Entry, data []byte, o ReadOptions) []Entry {
 		}
 		if !o.Since.IsZero() && e.Time.Before(o.Since) {
 			continue // clocks jump: older lines may still follow newer ones
+		}
+		if o.Keep != nil && !o.Keep(&e) {
+			continue
 		}
 		out = append(out, e)
 	}
@@ -309,7 +314,7 @@ func (t *tail) drain(ctx context.Context) bool {
 			if i < 0 {
 				break
 			}
-			if e, err := decodeEntry(data[:i]); err == nil {
+			if e, err := decodeEntry(data[:i]); err == nil && (t.o.Keep == nil || t.o.Keep(&e)) {
 				if !t.send(ctx, e) {
 					return false
 				}

@@ -8,18 +8,24 @@ import (
 )
 
 // Key is what an answer is bound to when it outlives its request: the same
-// user, session, directory, executable and exact command.
+// user, session, directory, executable and exact command, and the same rules
+// that it was asked about.
 type Key struct {
 	UID     int
 	Session string
 	Dir     string
 	Exe     string
 	ArgvSHA string // of ArgvSHA or LineSHA
+	Rules   string // that were shown, by JoinRules; empty where they do not matter
 }
 
 // Hash returns the key as 64 hexadecimal digits.
 func (k Key) Hash() string {
-	return hashStrings("key", strconv.Itoa(k.UID), k.Session, k.Dir, k.Exe, k.ArgvSHA)
+	parts := []string{strconv.Itoa(k.UID), k.Session, k.Dir, k.Exe, k.ArgvSHA}
+	if k.Rules != "" {
+		parts = append(parts, k.Rules)
+	}
+	return hashStrings("key", parts...)
 }
 
 // ArgvSHA binds an answer to exactly this argument list. Lengths are hashed
@@ -34,7 +40,7 @@ func LineSHA(line string) string { return hashStrings("line", line) }
 // Key returns what a late answer to r is bound to. Call it on the request as
 // given to Ask: what is stored is masked and cut.
 func (r Request) Key() Key {
-	return Key{UID: r.UID, Session: r.Session, Dir: r.Dir, Exe: r.Exe, ArgvSHA: r.sha()}
+	return Key{UID: r.UID, Session: r.Session, Dir: r.Dir, Exe: r.Exe, ArgvSHA: r.sha(), Rules: RulesOf(r.Parts)}
 }
 
 // sha is the hash of the command, computed when the caller gave none.

@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 		os.Exit(f())
 	}
 	syscall.Umask(0o022)
+	testdir.DefaultSignals()
 	os.Exit(m.Run())
 }
 

@@ -27,10 +27,11 @@ type Monitor struct {
 	stop     context.CancelFunc
 	stopped  chan struct{}
 
-	lock   *os.File // monitor.lock, shared; nil while it cannot be had
-	events *eventSource
-	warned map[string]bool
-	noRoom string // the last warning that nothing can be written
+	present func() bool // whether there is somebody to answer; nil: as long as it is open
+	lock    *os.File    // monitor.lock, shared; nil while it cannot be had, or nobody is present
+	events  *eventSource
+	warned  map[string]bool
+	noRoom  string // the last warning that nothing can be written
 }
 
 // Watch opens a monitor, which lives until ctx ends or Close is called. It
@@ -39,7 +40,11 @@ type Monitor struct {
 //
 // If another process keeps the lock to itself, Watch returns after a second all
 // the same, warns, and goes on trying.
-func (s *Spool) Watch(ctx context.Context) (*Monitor, error) {
+func (s *Spool) Watch(ctx context.Context) (*Monitor, error) { return s.WatchWhile(ctx, nil) }
+
+// WatchWhile is Watch, but requesters see the monitor only while present, which
+// is asked each second, says that there is somebody to answer.
+func (s *Spool) WatchWhile(ctx context.Context, present func() bool) (*Monitor, error) {
 	if err := s.layout(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
@@ -52,11 +57,11 @@ func (s *Spool) Watch(ctx context.Context) (*Monitor, error) {
 	s.monitorID.Store(&id)
 	ctx, stop := context.WithCancel(ctx)
 	m := &Monitor{
-		s: s, stop: stop, stopped: make(chan struct{}),
+		s: s, stop: stop, stopped: make(chan struct{}), present: present,
 		changes: make(chan struct{}, 1), warnings: make(chan string, 16), warned: make(map[string]bool),
 	}
 	deadline := time.Now().Add(time.Second)
-	for {
+	for m.isPresent() {
 		err := m.takeLock()
 		if err == nil || time.Now().After(deadline) && errors.Is(err, unix.EWOULDBLOCK) {
 			break
@@ -163,8 +168,18 @@ func (m *Monitor) run(ctx context.Context) {
 	}
 }
 
-// check makes sure that what we hold and watch is still what the paths name.
+func (m *Monitor) isPresent() bool { return m.present == nil || m.present() }
+
+// check makes sure that what we hold and watch is still what the paths name, and
+// that somebody is there.
 func (m *Monitor) check(first bool) {
+	if !m.isPresent() {
+		if m.lock != nil {
+			m.lock.Close()
+			m.lock = nil
+		}
+		return
+	}
 	if m.lock != nil && sameFile(m.lock, m.s.path("monitor.lock")) {
 		return
 	}

@@ -162,12 +162,19 @@ func room(path string) error {
 // linkNew makes the file target with data, complete or not at all. Only the
 // first to do so succeeds; the others get fs.ErrExist.
 func (s *Spool) linkNew(data []byte, target string) error {
-	tmp, done, err := s.stage(data)
-	if err != nil {
-		return err
+	var err error
+	for range publishTries { // a gc whose clock has just been set takes what is staged
+		tmp, done, stageErr := s.stage(data)
+		if stageErr != nil {
+			return stageErr
+		}
+		err = os.Link(tmp, target)
+		done()
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
-	defer done()
-	return os.Link(tmp, target)
+	return err
 }
 
 // idAlphabet is Crockford's base 32 in lower case: its order is that of time.
@@ -187,6 +194,10 @@ func newID(now time.Time) string {
 	}
 	return string(out[:])
 }
+
+// ShortID is how many of an id's last characters, which are random, are shown to
+// people: 30 bits.
+const ShortID = 6
 
 // ValidID reports whether id has the form of a request's id. Readers skip
 // every other name.

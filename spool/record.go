@@ -49,7 +49,9 @@ func encodeRequest(r Request) ([]byte, Request, error) {
 			}
 		}
 		var n int
-		r.Argv, r.Cut = cutArgv(whole.Argv, budget)
+		r.Parts = cutParts(whole.Parts, min(maxReason, max(budget/(4*len(whole.Parts)+1), 64)))
+		r.Argv, n = cutArgv(whole.Argv, budget)
+		r.Cut += n
 		r.Line, n = cutMiddle(whole.Line, budget)
 		r.Cut += n
 		data, err := encode(storedForm(r))

@@ -90,34 +90,37 @@ func (c Choice) valid() bool { return c >= Once && c <= Refuse }
 // process, the times and End, computes ArgvSHA from Argv or Line when it is
 // empty, masks secrets and cuts what does not fit into 64 KiB.
 type Request struct {
-	V          int       `json:"v"`
-	ID         string    `json:"id"`
-	Nonce      string    `json:"nonce,omitempty"` // only in the record: `pending --json` is without
-	UID        int       `json:"uid"`
-	Session    string    `json:"session"`         // agent's session or terminal session
-	Agent      string    `json:"agent,omitempty"` // claude-code, codex, ...; empty for a person
-	Context    string    `json:"context"`         // ai, human
-	Layer      string    `json:"layer"`           // shim, wrapper, exec, hook, mcp, permit
-	PID        int       `json:"pid"`
-	StartTicks uint64    `json:"start_ticks"`
-	BootID     string    `json:"boot_id"`
-	PIDNS      string    `json:"pidns,omitempty"` // pid namespace, as the kernel names it
-	SID        int       `json:"sid,omitempty"`   // session leader's pid, in that namespace
-	TTY        string    `json:"tty,omitempty"`
-	Dir        string    `json:"dir"`
-	Exe        string    `json:"exe,omitempty"` // resolved executable; empty for a whole line
-	Argv       []string  `json:"argv,omitempty"`
-	Line       string    `json:"line,omitempty"` // the text, when a line is judged (Argv is empty then)
-	ArgvSHA    string    `json:"argv_sha256"`
-	KeySHA     string    `json:"key"`           // Key.Hash, for late answers
-	Cut        int       `json:"cut,omitempty"` // bytes of Argv or Line left out of the display
-	Rule       string    `json:"rule"`
-	Reason     string    `json:"reason"`
-	Suggest    string    `json:"suggest,omitempty"`
-	Loss       string    `json:"loss,omitempty"` // what would be lost, where known
-	Created    time.Time `json:"created_wall"`
-	NotAfter   time.Time `json:"not_after_wall"` // display only
-	TimeoutS   float64   `json:"timeout_s"`
+	V          int      `json:"v"`
+	ID         string   `json:"id"`
+	Nonce      string   `json:"nonce,omitempty"` // only in the record: `pending --json` is without
+	UID        int      `json:"uid"`
+	Session    string   `json:"session"`         // agent's session or terminal session
+	Agent      string   `json:"agent,omitempty"` // claude-code, codex, ...; empty for a person
+	Context    string   `json:"context"`         // ai, human
+	Layer      string   `json:"layer"`           // shim, wrapper, exec, hook, mcp, permit
+	PID        int      `json:"pid"`
+	StartTicks uint64   `json:"start_ticks"`
+	BootID     string   `json:"boot_id"`
+	PIDNS      string   `json:"pidns,omitempty"` // pid namespace, as the kernel names it
+	SID        int      `json:"sid,omitempty"`   // session leader's pid, in that namespace
+	TTY        string   `json:"tty,omitempty"`
+	Dir        string   `json:"dir"`
+	Exe        string   `json:"exe,omitempty"` // resolved executable; empty for a whole line
+	Argv       []string `json:"argv,omitempty"`
+	Line       string   `json:"line,omitempty"` // the text, when a line is judged (Argv is empty then)
+	ArgvSHA    string   `json:"argv_sha256"`
+	KeySHA     string   `json:"key"`           // Key.Hash, for late answers
+	Cut        int      `json:"cut,omitempty"` // bytes of Argv or Line left out of the display
+	Rule       string   `json:"rule"`
+	Reason     string   `json:"reason"`
+	Suggest    string   `json:"suggest,omitempty"`
+	Loss       string   `json:"loss,omitempty"` // what would be lost, where known
+	// Parts are all rules that stop the request, each beside its part; the
+	// fields above are those of the strictest. Older askers send none.
+	Parts    []Part    `json:"parts,omitempty"`
+	Created  time.Time `json:"created_wall"`
+	NotAfter time.Time `json:"not_after_wall"` // display only
+	TimeoutS float64   `json:"timeout_s"`
 	// B64 names the fields that are stored in base64 because they are not
 	// UTF-8 (each element for argv). Readers of this package see the bytes.
 	B64 []string `json:"b64,omitempty"`

@@ -180,7 +180,7 @@ func strangerRole() int {
 
 func TestOtherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root")
+		t.Skip("needs root to become another user")
 	}
 	s := newSpool(t)
 	_, out := child(t, s, "stranger")

@@ -79,7 +79,7 @@ func (p *putter) places() *places {
 }
 
 // tempRoots are the places for scratch files, but not one that the user lives
-// in.
+// in; under sudo, who called.
 func (p *putter) tempRoots() []string {
 	if pl := p.places(); pl.temp == nil {
 		roots := []string{p.e.getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm", p.e.getenv("XDG_RUNTIME_DIR")}
@@ -90,7 +90,7 @@ func (p *putter) tempRoots() []string {
 		}
 		pl.temp = []string{}
 		for _, r := range roots {
-			if r = resolve(r); r == "" || r == "/" || pl.home != "" && within(pl.home, r) {
+			if r = resolve(r); r == "" || r == "/" || pl.home != "" && within(pl.home, r) || pl.own != "" && within(pl.own, r) {
 				continue
 			}
 			pl.temp = append(pl.temp, r)
@@ -217,6 +217,10 @@ func (p *putter) mountOf(id uint64) *mount {
 	if id == p.places().homeMnt {
 		return nil // an ordinary one, without reading the list
 	}
+	return p.mountByID(id)
+}
+
+func (p *putter) mountByID(id uint64) *mount {
 	for i, m := range p.mounts() {
 		if m.id == id {
 			return &p.mountList[i]

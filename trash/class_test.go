@@ -132,7 +132,7 @@ func TestClasses(t *testing.T) {
 			t.Error("somebody lives in /tmp", got)
 		}
 	}
-	e.Home = "/nonexistent"
+	e.Home, e.SafeshellHome = "/nonexistent", "/nonexistent/.safeshell"
 	q := &putter{e: e, cwdfd: atFDCWD, o: options{recursive: true}}
 	defer q.close()
 	if got := q.inspect(root + "/tmp/f"); under(root, "/tmp") && got.class != classScratch {

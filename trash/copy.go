@@ -129,10 +129,7 @@ func (c *copier) tree(srcdir int, name string, dstdir int, dname, rel, show stri
 	case unix.S_IFLNK:
 		err = c.link(srcdir, name, dstdir, dname, fi)
 	default:
-		if err = makeNode(dstdir, dname, fi.mode, fi.rdev); err == nil {
-			_ = unix.Fchownat(dstdir, dname, int(fi.uid), int(fi.gid), unix.AT_SYMLINK_NOFOLLOW)
-			_ = unix.UtimesNanoAt(dstdir, dname, []unix.Timespec{fi.atime, fi.mtime}, unix.AT_SYMLINK_NOFOLLOW)
-		}
+		err = c.node(srcdir, name, dstdir, dname, fi)
 	}
 	if err != nil {
 		if err == errChanged {
@@ -213,6 +210,19 @@ func (c *copier) link(srcdir int, name string, dstdir int, dname string, fi finf
 		return err
 	}
 	_ = unix.Fchownat(dstdir, dname, int(fi.uid), int(fi.gid), unix.AT_SYMLINK_NOFOLLOW)
+	_ = unix.UtimesNanoAt(dstdir, dname, []unix.Timespec{fi.atime, fi.mtime}, unix.AT_SYMLINK_NOFOLLOW)
+	return nil
+}
+
+// node copies a pipe, a socket or a device, which is never opened.
+func (c *copier) node(srcdir int, name string, dstdir int, dname string, fi finfo) error {
+	if err := makeNode(dstdir, dname, fi.mode, fi.rdev); err != nil {
+		return err
+	}
+	_ = unix.Fchownat(dstdir, dname, int(fi.uid), int(fi.gid), unix.AT_SYMLINK_NOFOLLOW)
+	if err := copyNodeAttrs(srcdir, name, dstdir, dname, fi); err != nil {
+		return err
+	}
 	_ = unix.UtimesNanoAt(dstdir, dname, []unix.Timespec{fi.atime, fi.mtime}, unix.AT_SYMLINK_NOFOLLOW)
 	return nil
 }

@@ -1,7 +1,6 @@
 package trash
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 )
 
@@ -278,33 +276,50 @@ func closeAll(ss []*store) {
 	}
 }
 
-// lockName is the file in a trash that purge and restore lock, and a put that
-// copies shares.
+// lockName is the file in a trash that purge and restore lock where the
+// directory itself cannot be locked.
 const lockName = ".safeshell.lock"
 
 // lockWait is how long another purge or restore is waited for.
 const lockWait = 30 * time.Second
 
 // lock keeps other restores and purges (and, unless shared, copying puts) away
-// from the trash until the returned function is called.
+// from the trash until the returned function is called. It is the directory that
+// is locked, which works where there is no room for a file.
 func (s *store) lock(shared bool) (unlock func(), err error) {
-	f := flock.New(filepath.Join(s.path, lockName), flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	try := f.TryLockContext
+	how := unix.LOCK_EX | unix.LOCK_NB
 	if shared {
-		try = f.TryRLockContext
+		how = unix.LOCK_SH | unix.LOCK_NB
 	}
-	for {
-		ok, err := try(ctx, 50*time.Millisecond)
-		switch {
-		case ok:
-			return func() { _ = f.Unlock() }, nil
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, context.DeadlineExceeded):
-			return nil, fmt.Errorf("the trash %s is in use by another restore or purge; try again when that has ended", Show(s.path))
-		default:
-			return nil, fmt.Errorf("cannot lock the trash %s: %w", Show(s.path), err)
+	fd, err := openAt(s.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err == nil {
+		err = flockUntil(fd, how, time.Now().Add(lockWait))
+	}
+	if err == unix.EBADF || err == unix.EINVAL || err == unix.ENOTSUP || err == unix.ENOSYS { // NFS wants a file open for writing
+		unix.Close(fd)
+		if fd, err = openAt(s.fd, lockName, unix.O_CREAT|unix.O_RDWR|unix.O_NOFOLLOW, 0o600); err == nil {
+			err = flockUntil(fd, how, time.Now().Add(lockWait))
 		}
+	}
+	if err == nil {
+		return func() { unix.Close(fd) }, nil
+	}
+	if fd >= 0 {
+		unix.Close(fd)
+	}
+	if err == unix.EWOULDBLOCK {
+		return nil, fmt.Errorf("the trash %s is in use by another restore or purge; try again when that has ended", Show(s.path))
+	}
+	return nil, fmt.Errorf("cannot lock the trash %s: %w", Show(s.path), err)
+}
+
+// flockUntil tries again until the time has come.
+func flockUntil(fd, how int, end time.Time) error {
+	for {
+		err := again(func() error { return unix.Flock(fd, how) })
+		if err != unix.EWOULDBLOCK || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }

@@ -198,7 +198,7 @@ func (st *stage) after(t *testing.T, res faulttest.Result) (bad []string) {
 	st.Whole(st.items(say), faulttest.Result{Killed: true}, say)
 	own := ".Trash-" + fmt.Sprint(st.e.UID)
 	for _, dir := range []string{trashDir(st.e), filepath.Join(st.root, own), filepath.Join(st.root, mountDir, own)} {
-		faulttest.Litter(dir, []string{lockName, sizesName, ".gitignore"}, say)
+		faulttest.Litter(dir, []string{lockName, stampName, sizesName, ".gitignore"}, say)
 	}
 	faulttest.LeftBeside(st.e.Dir, say)
 	st.again(t, later, say)
@@ -298,14 +298,14 @@ func TestFaults(t *testing.T) {
 			if *full { // a sample is drawn from one source, in order
 				t.Parallel()
 			}
-			runFaults(t, sc, base, rnd, faults, 6)
+			runFaults(t, sc, base, rnd, faults, 6, *sweepFor/time.Duration(len(scenarios())))
 		})
 	}
 }
 
 // runFaults hits each call of sc once with each fault; in a sample most kill it
-// and as many fail.
-func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand, faults []syscall.Errno, most int) {
+// and as many fail, or it is what fits into the share of time.
+func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand, faults []syscall.Errno, most int, share time.Duration) {
 	elsewhere := ""
 	if sc.other {
 		dir, err := os.MkdirTemp("/dev/shm", "trash-faults")
@@ -356,6 +356,8 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand, faults []
 	}
 	if !*full {
 		rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+	}
+	if !*full && share == 0 {
 		// As many that kill as that fail.
 		kills, errs := 0, 0
 		points = slices.DeleteFunc(points, func(p point) bool {
@@ -369,7 +371,11 @@ func runFaults(t *testing.T, sc scenario, base string, rnd *rand.Rand, faults []
 	}
 	tried, violations := 0, 0
 	seen := map[string]int{}
+	start := time.Now()
 	for _, p := range points {
+		if share > 0 && time.Since(start) > share {
+			break
+		}
 		var at faulttest.Call
 		st, res := run(func(c faulttest.Call) syscall.Errno {
 			if c.N == p.n {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -169,7 +170,7 @@ func TestFaultsMounted(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to mount")
 	}
-	args := []string{fmt.Sprintf("-trash.seed=%d", *seed), fmt.Sprintf("-trash.full=%t", *full)}
+	args := []string{fmt.Sprintf("-trash.seed=%d", *seed), fmt.Sprintf("-trash.full=%t", *full), fmt.Sprint("-trash.for=", *sweepFor)}
 	out, err := reexec(t, t.TempDir(), "^TestInNSFaults$", nsEnv+"=1", &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}, args...)
 	tried := 0
 	for line := range strings.Lines(out) {
@@ -194,13 +195,17 @@ func TestInNSFaults(t *testing.T) {
 	base := filepath.Join(filepath.Dir(e.Dir), "faults")
 	mountAt(t, "tmpfs", base, "tmpfs", 0, "mode=0755")
 	rnd := rand.New(rand.NewPCG(*seed, 1))
+	var all int
+	for _, l := range layouts() {
+		all += len(mountedScenarios(l))
+	}
 	for _, l := range layouts() {
 		for _, sc := range mountedScenarios(l) {
 			t.Run(sc.name, func(t *testing.T) {
 				if *full {
 					t.Parallel()
 				}
-				runFaults(t, sc, base, rnd, mountedFaults, 1)
+				runFaults(t, sc, base, rnd, mountedFaults, 1, *sweepFor/time.Duration(all))
 			})
 		}
 	}

@@ -28,6 +28,7 @@ type Item struct {
 	IsDir    bool
 	Size     int64  // bytes of disk; -1 until Sizes has told
 	Problem  string // why it cannot be restored to where it was, or ""
+	Part     string // of a directory in the trash only this, a path below it; "": all
 
 	orphan  bool  // there is data, but no information file
 	unread  error // why its information file could not be read, if it may be a good one
@@ -36,7 +37,18 @@ type Item struct {
 }
 
 // DataPath is where the item is now.
-func (it Item) DataPath() string { return it.TrashDir + "/files/" + it.Name }
+func (it Item) DataPath() string {
+	return strings.TrimSuffix(it.TrashDir+"/files/"+it.Name+"/"+it.Part, "/")
+}
+
+// part is what lies at rest, a path below the directory it.
+func (it Item) part(rest string, dir bool) Item {
+	it.Part, it.Path, it.IsDir, it.Size = rest, it.Path+"/"+rest, dir, -1
+	return it
+}
+
+// whole is the path that the item has in the trash, of which this may be a part.
+func (it Item) whole() string { return strings.TrimSuffix(strings.TrimSuffix(it.Path, it.Part), "/") }
 
 // when is the time of the deletion. The group tells more than the second that
 // is written down.
@@ -269,13 +281,18 @@ type Selection struct {
 	Groups []string // calls
 	Last   bool     // all of the newest call
 	All    bool
+	// Parts lets a path or a directory mean a part of a directory in the trash,
+	// where it is no item.
+	Parts bool
 
 	// Older narrows the choice to items deleted longer ago than this, and
 	// stands alone for all of those. Items without a readable date are never
 	// among them.
 	Older time.Duration
-	// Session narrows the choice to items of one session.
+	// Session and Since narrow the choice to items of one session, and to those
+	// deleted then or later. Alone they mean all of those: the newest of each path.
 	Session string
+	Since   time.Time
 }
 
 func (s Selection) empty() bool {
@@ -290,20 +307,30 @@ func (s Selection) empty() bool {
 func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 	unread := slices.IndexFunc(items, func(it Item) bool { return it.unread != nil })
 	var maybe []error
-	if unread >= 0 && !s.All && (len(s.Names)+len(s.Paths)+len(s.Under)+len(s.Groups) > 0 || s.Last || s.Older > 0) {
+	if unread >= 0 && !s.All && (len(s.Names)+len(s.Paths)+len(s.Under)+len(s.Groups) > 0 || s.Last || s.Older > 0 || s.Session != "" || !s.Since.IsZero()) {
 		it := items[unread]
 		maybe = append(maybe, fmt.Errorf("it is not known whether %s, which is in the trash, is meant: its information file cannot be read (%s); try again, or give ids, see: safeshell trash list", Show(it.Name), errText(it.unread)))
 	}
-	if s.Session != "" || s.Older > 0 {
+	narrowed := s.Session != "" || !s.Since.IsZero()
+	if narrowed || s.Older > 0 {
 		items = slices.DeleteFunc(slices.Clone(items), func(it Item) bool {
 			return s.Session != "" && it.Session != s.Session ||
+				!s.Since.IsZero() && it.when().Before(s.Since) ||
 				s.Older > 0 && (it.Deleted.IsZero() || now.Sub(it.Deleted) <= s.Older)
 		})
 	}
-	if s.All || s.Older > 0 && s.empty() {
+	switch {
+	case s.All || s.Older > 0 && s.empty():
 		return slices.Clone(items), maybe
+	case narrowed && s.empty():
+		seen := map[string]bool{}
+		return slices.DeleteFunc(slices.Clone(items), func(it Item) bool {
+			was := it.Path != "" && seen[it.Path]
+			seen[it.Path] = true
+			return was
+		}), maybe
 	}
-	c := chooser{items: items, chosen: make([]bool, len(items)), errs: maybe}
+	c := chooser{items: items, chosen: make([]bool, len(items)), errs: maybe, some: s.Parts}
 	if len(maybe) > 0 {
 		s.Names, s.Paths, s.Last = nil, nil, false
 	}
@@ -342,7 +369,7 @@ func Select(items []Item, s Selection, now time.Time) ([]Item, []error) {
 			out = append(out, items[i])
 		}
 	}
-	return out, c.errs
+	return append(out, c.parts...), c.errs
 }
 
 // chooser is one Select.
@@ -350,37 +377,44 @@ type chooser struct {
 	items  []Item
 	chosen []bool
 	errs   []error
-	byID   []int // indexes of items in the order of their ids
+	some   bool   // parts of directories may be chosen
+	parts  []Item // those that are
+	byID   []int  // indexes of items in the order of their ids
 }
 
-// none tells that nothing fits. A path may lie in a directory that is there.
+// none tells that nothing fits. A path may lie in a directory that is there: then
+// that part of it is chosen, or how to restore it is told.
 func (c *chooser) none(what, arg string) {
-	if what == "path" {
-		if it, rest := c.holding(arg); it != nil {
-			c.errs = append(c.errs, fmt.Errorf("%s is in the trash as a part of %s; to restore all of that: safeshell trash restore %s; it alone: cp -ai %s %s",
-				Show(arg), Show(it.Path), it.ID, Quote(it.DataPath()+rest, false), Quote(arg, false)))
+	if what == "path" || what == "directory" {
+		if it, ok := c.holding(arg); ok {
+			if c.some {
+				c.parts = append(c.parts, it)
+				return
+			}
+			c.errs = append(c.errs, fmt.Errorf("%s is in the trash as a part of %s (%s), and stays there as long as that; to restore it: safeshell trash restore %s",
+				Show(arg), Show(it.whole()), it.ID, Quote(it.Path, false)))
 			return
 		}
 	}
 	c.errs = append(c.errs, fmt.Errorf("no item in the trash has the %s %s; to see all: safeshell trash list", what, Show(arg)))
 }
 
-// holding is the newest directory in the trash that path was in, and what leads
-// to path below it.
-func (c *chooser) holding(path string) (*Item, string) {
+// holding is what was at path, as a part of the newest directory in the trash
+// that has it.
+func (c *chooser) holding(path string) (Item, bool) {
 	for _, p := range []string{filepath.Clean(path), inRealDir(path)} {
 		for i := range c.items {
 			it := &c.items[i]
-			if it.Path == "" || !it.IsDir || !under(p, it.Path) {
+			if it.Path == "" || !it.IsDir || it.unread != nil || !under(p, it.Path) {
 				continue
 			}
-			rest := p[len(it.Path):]
-			if _, err := os.Lstat(it.DataPath() + rest); err == nil {
-				return it, rest
+			rest := strings.TrimPrefix(p[len(it.Path):], "/")
+			if fi, err := os.Lstat(it.DataPath() + "/" + rest); err == nil {
+				return it.part(rest, fi.IsDir()), true
 			}
 		}
 	}
-	return nil, ""
+	return Item{}, false
 }
 
 // resolved is path without links in as much of it as is there: items are known by

@@ -21,8 +21,9 @@ import (
 )
 
 var (
-	full = flag.Bool("trash.full", false, "faults: every point, not a sample; loads of full size")
-	seed = flag.Uint64("trash.seed", 1, "faults: which points are in the sample")
+	full     = flag.Bool("trash.full", false, "faults: every point, not a sample; loads of full size")
+	sweepFor = flag.Duration("trash.for", 0, "faults: as many points as fit into this time, in random order")
+	seed     = flag.Uint64("trash.seed", 1, "faults: which points are in the sample")
 )
 
 // childEnv marks a process that runs one Put for another test.

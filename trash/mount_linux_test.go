@@ -227,6 +227,96 @@ func TestNSFullTrash(t *testing.T) {
 	}
 }
 
+// TestNSNoInodes: a filesystem without room for another file can be emptied, and
+// what is in its trash comes back.
+func TestNSNoInodes(t *testing.T) {
+	e, said := namespace(t)
+	m := filepath.Join(e.Dir, "m")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755,nr_inodes=40,size=1m")
+	build(t, m, "a=1", "b=2", "c=3", "d/x=4")
+	if r := Put(e, Config{}, "rm", []string{"-r", "m/a", "m/b", "m/c", "m/d"}, ""); r.Code != 0 || len(r.Moved) != 4 {
+		_, errs := said()
+		t.Fatalf("%+v %s", r, errs)
+	}
+	n := 0
+	for ; n < 100; n++ {
+		if err := os.WriteFile(filepath.Join(m, "fill"+strconv.Itoa(n)), nil, 0o600); err != nil {
+			break
+		}
+	}
+	if n == 100 {
+		t.Skip("the kernel does not count inodes of a tmpfs")
+	}
+	byName := map[string]Item{}
+	for _, it := range mine(t, e) {
+		byName[it.Name] = it
+	}
+	if outs := Restore(e, []Item{byName["a"]}, RestoreOptions{}); outs[0].Err != nil {
+		t.Errorf("restore: %v", outs[0].Err)
+	}
+	if outs := Restore(e, []Item{byName["b"]}, RestoreOptions{To: e.Home}); outs[0].Err != nil {
+		t.Errorf("restore elsewhere: %v", outs[0].Err)
+	}
+	os.WriteFile(filepath.Join(m, "again"), nil, 0o600) // what that freed is used again
+	os.WriteFile(filepath.Join(m, "again2"), nil, 0o600)
+	if outs := Purge(e, []Item{byName["c"]}); outs[0].Err != nil {
+		t.Errorf("purge: %v", outs[0].Err)
+	}
+	e.Only = byName["d"].TrashDir
+	if outs, errs := Empty(e); len(errs) > 0 || len(outs) != 1 || outs[0].Err != nil {
+		t.Errorf("empty: %+v %v", outs, errs)
+	}
+}
+
+// TestNSNodes: pipes and sockets keep their access lists and modes on the way to
+// another filesystem and back.
+func TestNSNodes(t *testing.T) {
+	e, said := namespace(t)
+	m := filepath.Join(e.Dir, "m")
+	mountAt(t, "tmpfs", m, "tmpfs", 0, "mode=0755")
+	if err := os.MkdirAll(filepath.Join(m, "d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// user::rw-, user:nobody:rw-, group::r--, mask::rw-, other::---
+	acl := []byte("\x02\x00\x00\x00\x01\x00\x06\x00\xff\xff\xff\xff\x02\x00\x06\x00\xfe\xff\x00\x00\x04\x00\x04\x00\xff\xff\xff\xff\x10\x00\x06\x00\xff\xff\xff\xff\x20\x00\x00\x00\xff\xff\xff\xff")
+	const attr = "system.posix_acl_access"
+	for name, kind := range map[string]uint32{"pipe": unix.S_IFIFO, "socket": unix.S_IFSOCK} {
+		p := filepath.Join(m, "d", name)
+		if err := unix.Mknod(p, kind|0o600, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Setxattr(p, attr, acl, 0); err != nil {
+			t.Skip("no access lists here: ", err)
+		}
+	}
+	if err := unix.Setxattr(e.Home, attr, nil, 0); err == unix.ENOTSUP {
+		t.Skip("no access lists at home: ", err)
+	}
+	has := func(dir string) {
+		t.Helper()
+		for _, name := range []string{"pipe", "socket"} {
+			b := make([]byte, 100)
+			n, err := unix.Getxattr(filepath.Join(dir, name), attr, b)
+			if err != nil || string(b[:n]) != string(acl) {
+				t.Errorf("%s: %q %v", name, b[:n], err)
+			}
+			if fi, err := lstatAt(atFDCWD, filepath.Join(dir, name)); err != nil || fi.perm() != 0o660 {
+				t.Errorf("%s: mode %o, %v", name, fi.perm(), err)
+			}
+		}
+	}
+	r := Put(e, Config{}, "rm", []string{"-r", "m/d"}, "")
+	if _, errs := said(); r.Code != 0 || len(r.Moved) != 1 {
+		t.Fatalf("%+v %s", r, errs)
+	}
+	for _, it := range mine(t, e) {
+		if outs := Restore(e, []Item{it}, RestoreOptions{To: e.Home}); outs[0].Err != nil {
+			t.Fatal(outs[0].Err)
+		}
+	}
+	has(filepath.Join(e.Home, "d"))
+}
+
 func TestNSReadOnly(t *testing.T) {
 	e, said := namespace(t)
 	m := filepath.Join(e.Dir, "m")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -112,19 +113,73 @@ type Evicted struct {
 	Errs    []error
 }
 
-// EvictDue reports whether a day has passed since Evict last looked at the home
-// trash. It costs one system call or two, so that it can be asked after each
-// Put.
+// evictEvery is how often a trash is looked at, at most.
+const evictEvery = time.Hour
+
+// EvictDue reports whether one of the trashes has not been looked at by Evict for
+// an hour. Put says it of those that it has used.
 func EvictDue(e Env) bool {
-	h, err := e.homeTrash()
-	if err != nil {
+	ss, _ := e.stores()
+	defer closeAll(ss)
+	return slices.ContainsFunc(ss, func(s *store) bool { return s.evictDue(e.now()) })
+}
+
+func (s *store) evictDue(now time.Time) bool {
+	fi, err := lstatAt(s.fd, stampName)
+	return err != nil || now.Sub(time.Unix(fi.mtime.Unix())).Abs() > evictEvery
+}
+
+// evictDue is EvictDue for the trashes that were used; it is said once. One that
+// was never looked at has nothing old, or waits an hour.
+func (p *putter) evictDue() (due bool) {
+	if len(p.res.Moved) == 0 {
 		return false
 	}
-	if fi, err := lstatAt(atFDCWD, filepath.Join(h, stampName)); err == nil {
-		return e.now().Sub(time.Unix(fi.mtime.Unix())) > minAge
+	now := p.e.now()
+	for _, s := range append(slices.Collect(maps.Values(p.tops)), p.store) {
+		if s != nil && s.evictDue(now) {
+			due = due || exists(filepath.Join(s.path, stampName))
+			s.touchStamp(now)
+		}
 	}
-	return exists(filepath.Join(h, "files"))
+	return due
 }
+
+// Usage is how full one trash is, of what Evict counts.
+type Usage struct {
+	Path   string
+	Items  int
+	Bytes  int64
+	Quota  int64
+	Oldest time.Time
+}
+
+// Usages says it of all trashes of the user.
+func Usages(e Env, c Config) (us []Usage) {
+	items, _ := List(e)
+	items = slices.DeleteFunc(items, func(it Item) bool { return !it.ours() })
+	Sizes(e, items)
+	ss, _ := e.stores()
+	for _, s := range ss {
+		u := Usage{Path: s.path, Quota: c.quota(s)}
+		for _, it := range items {
+			if it.TrashDir != s.path {
+				continue
+			}
+			u.Items++
+			u.Bytes += max(it.Size, 0)
+			if u.Oldest.IsZero() || it.when().Before(u.Oldest) {
+				u.Oldest = it.when()
+			}
+		}
+		us = append(us, u)
+		s.close()
+	}
+	return us
+}
+
+// ours says that an item is safeshell's to expire.
+func (it Item) ours() bool { return it.Group != "" && it.micro != 0 && !it.orphan }
 
 // stampName is the file whose time is that of the last Evict.
 const stampName = ".safeshell.evicted"
@@ -156,7 +211,7 @@ func Evict(e Env, c Config) Evicted {
 			keep = minAge
 		}
 		switch {
-		case it.Group == "" || it.micro == 0 || it.orphan:
+		case !it.ours():
 		case age(it) > keep:
 			old = append(old, it)
 		default:

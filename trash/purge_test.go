@@ -190,11 +190,11 @@ func TestEvict(t *testing.T) {
 		}
 		return s
 	}
-	if !EvictDue(e) {
+	if !EvictDue(withMounts(t, e)) {
 		t.Error("not due")
 	}
 	ev := Evict(withMounts(t, e), Config{KeepDays: 30, MaxBytes: 150 << 10})
-	if EvictDue(e) {
+	if EvictDue(withMounts(t, e)) {
 		t.Error("due again")
 	}
 	if got := names(ev.Expired); got != "late.o gen.tmp older.o expired " {
@@ -211,7 +211,7 @@ func TestEvict(t *testing.T) {
 		t.Errorf("%+v", ev)
 	}
 	e.Now = func() time.Time { return day(33) }
-	if !EvictDue(e) {
+	if !EvictDue(withMounts(t, e)) {
 		t.Error("not due the next day")
 	}
 	items := list(t, e)

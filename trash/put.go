@@ -20,8 +20,10 @@ type Result struct {
 	// the original arguments: they ask for help, are wrong, or name nothing
 	// that belongs in the trash.
 	ExecReal bool
-	Group    string  // the id of this call; restores all of Moved together
-	Moved    []Moved // what went to the trash, in order
+	Group    string   // the id of this call; restores all of Moved together
+	Moved    []Moved  // what went to the trash, in order
+	Refused  []string // what was not taken on purpose, a line each
+	EvictDue bool     // it is time for Evict
 }
 
 // Moved is one thing that went to the trash.
@@ -108,6 +110,7 @@ func Put(e Env, c Config, prog string, args []string, realRm string) Result {
 	}
 	p.run(cl.operands)
 	p.flush()
+	p.res.EvictDue = p.evictDue()
 	return p.res
 }
 
@@ -244,20 +247,18 @@ func (p *putter) operand(t *target) {
 		}
 		p.cannot(t.arg, err)
 	case stateDots:
-		p.say("refusing to remove '.' or '..' directory: skipping %s", p.quote(t.arg))
-		p.res.Code = 1
+		p.refuse("refusing to remove '.' or '..' directory: skipping " + p.quote(t.arg))
 	case stateRoot:
 		same := ""
 		if t.arg != "/" {
 			same = " (same as '/')"
 		}
-		p.say("it is dangerous to operate recursively on %s%s", p.quote(t.arg), same)
+		p.refuse("it is dangerous to operate recursively on " + p.quote(t.arg) + same)
 		if p.o.preserveRoot {
 			p.say("use --no-preserve-root to override this failsafe")
 		} else {
 			p.say("--no-preserve-root does not override this failsafe here")
 		}
-		p.res.Code = 1
 	case stateDevice:
 		p.res.Code = 1
 		if t.err != nil {
@@ -273,6 +274,20 @@ func (p *putter) operand(t *target) {
 	}
 }
 
+// refuse says why an operand is not taken.
+func (p *putter) refuse(why string) {
+	p.say("%s", why)
+	p.res.Refused, p.res.Code = append(p.res.Refused, why), 1
+}
+
+// begin tells the caller, once, that something is about to go.
+func (p *putter) begin() {
+	if p.e.Begin != nil {
+		p.e.Begin()
+		p.e.Begin = nil
+	}
+}
+
 // isScratch: the real rm is to remove it.
 func (p *putter) isScratch(t *target) bool {
 	return t.state == stateAct && t.class == classScratch && p.realRm != ""
@@ -285,10 +300,10 @@ func (p *putter) refusal(t *target) string {
 // act removes an operand that is there and may be removed.
 func (p *putter) act(t *target) {
 	if t.class == classRefuse {
-		p.say("%s", p.refusal(t))
-		p.res.Code = 1
+		p.refuse(p.refusal(t))
 		return
 	}
+	p.begin()
 	if err := p.openParent(t); err != nil {
 		p.cannot(t.arg, err)
 		return
@@ -324,6 +339,7 @@ func (p *putter) runScratch() {
 	}
 	args := append(p.o.realArgs(), p.scratch...)
 	p.scratch, p.moved = nil, true
+	p.begin()
 	p.flush()
 	cmd := exec.Command(p.realRm, args...)
 	cmd.Args[0] = p.prog

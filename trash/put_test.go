@@ -469,3 +469,28 @@ func BenchmarkPut(b *testing.B) {
 		}
 	}
 }
+
+// A link in the place of the home trash is not followed, which is said.
+func TestHomeTrashIsALink(t *testing.T) {
+	e, _, errw := scratchEnv(t)
+	build(t, e.Dir, "f=1", "elsewhere/")
+	home := trashDir(e)
+	os.MkdirAll(filepath.Dir(home), 0o700)
+	if err := os.Symlink(filepath.Join(e.Dir, "elsewhere"), home); err != nil {
+		t.Fatal(err)
+	}
+	e.MountInfo = noMounts(t)
+	if os.Geteuid() == 0 {
+		t.Skip("root's would go to a trash of the whole file system, which is not the test's")
+	}
+	res := Put(e, Config{}, "rm", []string{"f"}, rmPath(t))
+	if !strings.Contains(errw.String(), "not using the trash "+home+": it is a symbolic link, which is not followed; to repair: unlink "+Quote(home, false)) {
+		t.Errorf("%d %s", res.Code, errw)
+	}
+	if es, err := os.ReadDir(filepath.Join(e.Dir, "elsewhere")); err != nil || len(es) > 0 {
+		t.Errorf("%v %v", es, err)
+	}
+	if _, errs := List(e); len(errs) == 0 {
+		t.Error("list says nothing")
+	}
+}

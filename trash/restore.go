@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ type restorer struct {
 	stores  map[string]*store
 	held    map[devIno]bool
 	touched map[string]bool
+	changed map[string]bool // items that a part was taken from: trash, NUL, name
 	group   string
 	later   []func() // modes of new directories, set when they are filled
 	way     way
@@ -63,7 +65,7 @@ func (r *restorer) keepWay(to string, fd int) {
 // became of each. One failure does not stop the rest. Nothing is overwritten
 // without Overwrite, and no directory ever.
 func Restore(e Env, items []Item, o RestoreOptions) []Outcome {
-	r := &restorer{e: e, o: o, touched: map[string]bool{}, group: groupID(e.now(), rand.Uint64()), way: way{fd: -1}}
+	r := &restorer{e: e, o: o, touched: map[string]bool{}, changed: map[string]bool{}, group: groupID(e.now(), rand.Uint64()), way: way{fd: -1}}
 	defer func() { r.keepWay("", -1) }()
 	outs := make([]Outcome, len(items))
 	order, depth := make([]int, len(items)), make([]int, len(items))
@@ -97,7 +99,13 @@ func Restore(e Env, items []Item, o RestoreOptions) []Outcome {
 		r.later[i]()
 	}
 	for path := range r.touched {
-		r.stores[path].updateSizes(func(map[string]dirSize) {})
+		r.stores[path].updateSizes(func(m map[string]dirSize) {
+			for name := range m {
+				if r.changed[path+"\x00"+name] {
+					delete(m, name)
+				}
+			}
+		})
 	}
 	return outs
 }
@@ -167,30 +175,35 @@ func (r *restorer) restore(it Item) (path, displaced string, err error) {
 	if err := s.still(it); err != nil {
 		return "", "", err
 	}
+	src, err := s.open(it)
+	if err != nil {
+		return "", "", err
+	}
+	defer src.close()
 	parent, base, target, err := r.place(s, it)
 	if way := noWayError(""); errors.As(err, &way) {
 		to := ""
 		if r.o.To != "" {
 			to = "--to " + Quote(r.o.To, true) + " "
 		}
-		return "", "", fmt.Errorf("%w; to make it: safeshell trash restore --parents %s%s", err, to, it.ID)
+		return "", "", fmt.Errorf("%w; to make it: safeshell trash restore --parents %s%s", err, to, it.handle())
 	}
 	if err != nil {
 		return "", "", err
 	}
-	err = r.moveOut(s, it, parent, base, target)
+	err = r.moveOut(src, it, parent, base, target)
 	if err == unix.EEXIST {
 		there, lerr := lstatAt(parent, base)
 		switch {
 		case lerr == nil && there.isDir():
-			return "", "", fmt.Errorf("a directory is at %s already; move it away, or: safeshell trash restore --to DIR %s", Show(target), it.ID)
+			return "", "", fmt.Errorf("a directory is at %s already; move it away, or: safeshell trash restore --to DIR %s", Show(target), it.handle())
 		case !r.o.Overwrite:
-			return "", "", fmt.Errorf("something is at %s already; move it away, or: safeshell trash restore --overwrite %s", Show(target), it.ID)
+			return "", "", fmt.Errorf("something is at %s already; move it away, or: safeshell trash restore --overwrite %s", Show(target), it.handle())
 		}
 		if displaced, err = r.displace(parent, base, target); err != nil {
 			return "", displaced, fmt.Errorf("cannot put what is at %s to the trash: %s", Show(target), errText(err))
 		}
-		if err = r.moveOut(s, it, parent, base, target); err == unix.EEXIST {
+		if err = r.moveOut(src, it, parent, base, target); err == unix.EEXIST {
 			err = fmt.Errorf("something is at %s already", Show(target))
 		}
 	}
@@ -198,13 +211,54 @@ func (r *restorer) restore(it Item) (path, displaced string, err error) {
 		return "", displaced, err
 	}
 	r.touched[s.path] = true
-	if !it.orphan {
+	if it.Part != "" {
+		r.changed[it.TrashDir+"\x00"+it.Name] = true
+	} else if !it.orphan {
 		_ = step("restored")
 		if err := s.dropInfo(it.Name); err != nil && err != unix.ENOENT {
 			return target, displaced, fmt.Errorf("it is back at %s, but its information file could not be removed: %s", Show(target), errText(err))
 		}
 	}
 	return target, displaced, nil
+}
+
+// handle names the item in a command.
+func (it Item) handle() string {
+	if it.Part != "" {
+		return Quote(it.Path, false)
+	}
+	return it.ID
+}
+
+// source is where data is taken from: an open directory and a name in it.
+type source struct {
+	s    *store
+	dir  int
+	name string
+}
+
+// open opens where an item lies: of a part, the directory that it is in, reached
+// through no link.
+func (s *store) open(it Item) (source, error) {
+	src := source{s, s.files, it.Name}
+	if it.Part == "" {
+		return src, nil
+	}
+	for name := range strings.SplitSeq(it.Part, "/") {
+		fd, err := openDirNoFollow(src.dir, src.name)
+		src.close()
+		if err != nil {
+			return src, &pathError{"open", it.DataPath(), err}
+		}
+		src.dir, src.name = fd, name
+	}
+	return src, nil
+}
+
+func (src source) close() {
+	if src.dir != src.s.files {
+		unix.Close(src.dir)
+	}
 }
 
 // place opens the directory that an item goes to; it stays open as r.way.
@@ -226,7 +280,7 @@ func (r *restorer) place(s *store, it Item) (parent int, base, target string, er
 	default:
 		dir, base, target = filepath.Dir(it.Path), filepath.Base(it.Path), it.Path
 	}
-	way := s.top + "\x00" + dir
+	way := s.top + "\x00" + it.whole() + "\x00" + dir
 	if r.way.fd < 0 || r.way.to != way {
 		fd, err := r.openPlace(s, it, dir)
 		if err != nil {
@@ -246,10 +300,15 @@ func (e noWayError) Error() string {
 
 func (r *restorer) openPlace(s *store, it Item, dir string) (int, error) {
 	if r.o.To != "" {
-		return r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), nil, openDir)
+		return r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), wayUp{}, openDir)
+	}
+	w := wayUp{modes: it.parents}
+	if it.Part != "" {
+		w.own = it.whole()
+		w.modes = append(s.modesAbove(it), it.parents...)
 	}
 	if s.top == "" {
-		return r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), it.parents, openDir)
+		return r.openWay(atFDCWD, "/", strings.TrimPrefix(dir, "/"), w, openDir)
 	}
 	// An information file in a top directory may be planted: what it names
 	// must not lead out, neither by name nor through a link.
@@ -258,13 +317,33 @@ func (r *restorer) openPlace(s *store, it Item, dir string) (int, error) {
 		return -1, &pathError{"open", s.top, err}
 	}
 	defer unix.Close(top)
-	return r.openWay(top, s.top, strings.TrimPrefix(strings.TrimPrefix(dir, s.top), "/"), it.parents, openBeneath)
+	return r.openWay(top, s.top, strings.TrimPrefix(strings.TrimPrefix(dir, s.top), "/"), w, openBeneath)
+}
+
+// modesAbove are the modes of the directories that a part of an item is in, as
+// they are in the trash, nearest first.
+func (s *store) modesAbove(it Item) []uint32 {
+	var modes []uint32
+	for rel := path.Join(it.Name, path.Dir(it.Part)); rel != "."; rel = path.Dir(rel) {
+		mode := uint32(0o700)
+		if fi, err := lstatAt(s.files, rel); err == nil {
+			mode = fi.perm()
+		}
+		modes = append(modes, mode)
+	}
+	return modes
+}
+
+// wayUp is what is known of the directories on the way to a place.
+type wayUp struct {
+	modes []uint32 // nearest first
+	own   string   // this one and those in it are made when they are missing, since they went with the item
 }
 
 // openWay opens the directory rel below at, whose path is root, with open. The
-// directories that are missing are made, if that is allowed, with modes
-// (nearest first) or as the umask has it.
-func (r *restorer) openWay(at int, root, rel string, modes []uint32, open func(int, string) (int, error)) (int, error) {
+// directories that are missing are made, if that is allowed, with the modes that
+// are known or as the umask has it.
+func (r *restorer) openWay(at int, root, rel string, w wayUp, open func(int, string) (int, error)) (int, error) {
 	start := func(p string) (int, error) {
 		if at == atFDCWD {
 			return open(at, root+p)
@@ -278,7 +357,7 @@ func (r *restorer) openWay(at int, root, rel string, modes []uint32, open func(i
 	for {
 		fd, err := start(rel)
 		if err == nil {
-			return r.makeWay(fd, missing, modes)
+			return r.makeWay(fd, missing, w.modes)
 		}
 		way := filepath.Join(root, rel)
 		switch {
@@ -288,7 +367,7 @@ func (r *restorer) openWay(at int, root, rel string, modes []uint32, open func(i
 			return -1, fmt.Errorf("%s is not a directory", Show(way))
 		case err != unix.ENOENT || rel == "":
 			return -1, &pathError{"open", way, err}
-		case !r.o.Parents:
+		case !r.o.Parents && !(w.own != "" && within(way, w.own)):
 			return -1, noWayError(way)
 		}
 		if _, err := lstatAt(atFDCWD, way); err == nil {
@@ -336,21 +415,21 @@ func (r *restorer) makeWay(fd int, missing []string, modes []uint32) (int, error
 }
 
 // moveOut moves the data to parent/base; unix.EEXIST if something is there.
-func (r *restorer) moveOut(s *store, it Item, parent int, base, target string) error {
+func (r *restorer) moveOut(src source, it Item, parent int, base, target string) error {
 	if err := step("restore"); err != nil {
 		return err
 	}
-	err := renameNew(s.files, it.Name, parent, base)
+	err := renameNew(src.dir, src.name, parent, base)
 	if err == unix.EACCES && it.IsDir {
-		err = r.moveOutLocked(s, it, parent, base)
+		err = r.moveOutLocked(src, parent, base)
 	}
 	switch err {
 	case nil, unix.EEXIST:
 		return err
 	case unix.EXDEV:
-		return r.copyOut(s, it, parent, base, target)
+		return r.copyOut(src, it, parent, base, target)
 	case unix.ENOENT:
-		if _, err := lstatAt(s.files, it.Name); err == unix.ENOENT {
+		if _, err := lstatAt(src.dir, src.name); err == unix.ENOENT {
 			return errGone
 		}
 	}
@@ -358,8 +437,8 @@ func (r *restorer) moveOut(s *store, it Item, parent int, base, target string) e
 }
 
 // moveOutLocked moves a directory whose mode forbids that even to its owner.
-func (r *restorer) moveOutLocked(s *store, it Item, parent int, base string) error {
-	fd, err := openDirNoFollow(s.files, it.Name)
+func (r *restorer) moveOutLocked(src source, parent int, base string) error {
+	fd, err := openDirNoFollow(src.dir, src.name)
 	if err != nil {
 		return err
 	}
@@ -372,23 +451,23 @@ func (r *restorer) moveOutLocked(s *store, it Item, parent int, base string) err
 		return err
 	}
 	defer func() { _ = chmodFd(fd, fi.perm()) }()
-	return renameNew(s.files, it.Name, parent, base)
+	return renameNew(src.dir, src.name, parent, base)
 }
 
 // copyOut restores to another filesystem: a compared copy beside the target,
 // renamed to it, and then the data in the trash is removed. A note in the trash
 // tells the next one what to clean if this one is interrupted.
-func (r *restorer) copyOut(s *store, it Item, parent int, base, target string) error {
+func (r *restorer) copyOut(src source, it Item, parent int, base, target string) error {
 	if _, err := lstatAt(parent, base); err == nil {
 		return unix.EEXIST
 	}
-	id := randomSuffix()
+	s, id := src.s, randomSuffix()
 	partial := copyPrefix + id
-	if err := s.writeNote(notePrefix+id, filepath.Join(filepath.Dir(target), partial)); err != nil {
+	if err := s.writeNote(notePrefix+id, filepath.Join(filepath.Dir(target), partial)); err != nil && err != unix.ENOSPC && err != unix.EDQUOT { // what makes room must not need any
 		return &trashSideError{s, err}
 	}
 	c := newCopier(r.e.UID)
-	err := c.copy(s.files, it.Name, parent, partial, filepath.Join(s.path, "files", it.Name))
+	err := c.copy(src.dir, src.name, parent, partial, it.DataPath())
 	if err == nil {
 		err = step("copied-out")
 	}
@@ -407,6 +486,12 @@ func (r *restorer) copyOut(s *store, it Item, parent int, base, target string) e
 		return err
 	}
 	s.dropNote(notePrefix + id)
+	if it.Part != "" {
+		if c.removeSource(src.dir, src.name, it.DataPath()); c.failed != nil {
+			return fmt.Errorf("it is back at %s, but is still in the trash too: %w", Show(target), c.failed)
+		}
+		return nil
+	}
 	data := doomed{s: s, item: it.Name, name: it.Name}
 	if it.IsDir { // out of the list in one step, so that half of it is never an item
 		data = s.doom(it)

@@ -263,20 +263,104 @@ func TestSelectThroughLinks(t *testing.T) {
 	}
 }
 
-// A file that went with its directory is not said to be missing.
-func TestSelectPartOfDirectory(t *testing.T) {
+// What lies in a directory in the trash is restored by its path, with the modes of
+// the directories on its way; what is beside it stays.
+func TestRestorePart(t *testing.T) {
 	e, _, _ := scratchEnv(t)
-	build(t, e.Dir, "d/sub/a b=1")
+	build(t, e.Dir, "d/sub/a b=1 0640", "d/sub/c=2", "d/ro/x=3", "d/s->sub", "d/sub/ 0750", "d/ 0711")
+	before := tree(t, e.Dir+"/d")
 	put(t, e, "-r", "d")
-	items := list(t, e)
-	got, errs := Select(items, Selection{Paths: []string{e.Dir + "/d/sub/a b", e.Dir + "/d/nope"}}, time.Now())
-	if len(got) != 0 || len(errs) != 2 || !strings.Contains(errs[1].Error(), "no item in the trash has the path") {
-		t.Fatalf("got %v, %v", got, errs)
+	link := Selection{Paths: []string{e.Dir + "/d/s/c"}, Parts: true}
+	if outs, _ := restoreAll(t, e, link, RestoreOptions{}); len(outs) > 0 && outs[0].Err == nil {
+		t.Errorf("a link in the trash was followed: %+v", outs)
 	}
-	want := e.Dir + "/d/sub/a b is in the trash as a part of " + e.Dir + "/d; to restore all of that: safeshell trash restore " + items[0].ID +
-		"; it alone: cp -ai '" + items[0].DataPath() + "/sub/a b' '" + e.Dir + "/d/sub/a b'"
-	if !strings.HasSuffix(errs[0].Error(), want) {
-		t.Errorf("got  %v\nwant %s", errs[0], want)
+	purge, errs := Select(list(t, e), Selection{Paths: []string{e.Dir + "/d/sub/c"}}, time.Now())
+	if len(purge) != 0 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "to restore it: safeshell trash restore "+Quote(e.Dir+"/d/sub/c", false)) {
+		t.Errorf("a part is no item of its own: %v, %v", purge, errs)
+	}
+	for _, tt := range []struct {
+		sel  Selection
+		want string
+	}{
+		{Selection{Paths: []string{e.Dir + "/d/sub/a b"}}, "/d/sub/a b"},
+		{Selection{Under: []string{e.Dir + "/d/ro"}}, "/d/ro"},
+		{Selection{Paths: []string{e.Dir + "/d/s"}}, "/d/s"},
+	} {
+		tt.sel.Parts = true
+		outs, errs := restoreAll(t, e, tt.sel, RestoreOptions{})
+		if len(errs) > 0 || len(outs) != 1 || outs[0].Err != nil || outs[0].Path != e.Dir+tt.want {
+			t.Fatalf("%v: %+v, %v", tt.sel, outs, errs)
+		}
+	}
+	if fi, err := os.Stat(e.Dir + "/d/sub"); err != nil || fi.Mode().Perm() != 0o750 {
+		t.Errorf("sub: %v, %v", fi, err)
+	}
+	if fi, err := os.Stat(e.Dir + "/d"); err != nil || fi.Mode().Perm() != 0o711 {
+		t.Errorf("d: %v, %v", fi, err)
+	}
+	if there(e.Dir+"/d/sub/c") || len(list(t, e)) != 1 {
+		t.Error("more was restored than was meant")
+	}
+	for _, sel := range []Selection{
+		{Paths: []string{e.Dir + "/d/nope"}}, {Under: []string{e.Dir + "/d/sub/a b"}},
+	} {
+		sel.Parts = true
+		outs, errs := restoreAll(t, e, sel, RestoreOptions{})
+		if len(errs) == 0 && len(outs) == 1 && outs[0].Err == nil {
+			t.Errorf("%v: restored %v", sel, outs[0].Path)
+		}
+	}
+	sel := Selection{Paths: []string{e.Dir + "/d/sub/c"}, Parts: true}
+	if outs, errs := restoreAll(t, e, sel, RestoreOptions{}); len(errs) > 0 || outs[0].Err != nil {
+		t.Errorf("%+v %v", outs, errs)
+	}
+	if after := tree(t, e.Dir+"/d"); after != before {
+		t.Errorf("before\n%safter\n%s", before, after)
+	}
+}
+
+// What is above the directory that went is made on request only, as for whole items.
+func TestRestorePartWithoutParents(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	build(t, e.Dir, "p/d/x=1")
+	put(t, e, "-r", "p/d")
+	os.Remove(e.Dir + "/p")
+	sel := Selection{Paths: []string{e.Dir + "/p/d/x"}, Parts: true}
+	outs, _ := restoreAll(t, e, sel, RestoreOptions{})
+	if outs[0].Err == nil || !strings.Contains(outs[0].Err.Error(), "safeshell trash restore --parents "+Quote(e.Dir+"/p/d/x", false)) {
+		t.Errorf("%+v", outs)
+	}
+	if outs, _ = restoreAll(t, e, sel, RestoreOptions{Parents: true}); outs[0].Err != nil || !there(e.Dir+"/p/d/x") {
+		t.Errorf("%+v", outs)
+	}
+}
+
+// What many calls of rm removed comes back by session or by time.
+func TestSelectSessionAndSince(t *testing.T) {
+	e, _, _ := scratchEnv(t)
+	for i, when := range []string{"2020-01-01T00:00:00", "2020-01-02T00:00:00", "2020-01-03T00:00:00"} {
+		build(t, e.Dir, "f=1", "g=1")
+		e.Now, e.Session = at(when), []string{"one", "two", "two"}[i]
+		put(t, e, "f")
+		put(t, e, "g")
+	}
+	items := list(t, e)
+	for _, tt := range []struct {
+		sel  Selection
+		want int
+	}{
+		{Selection{Session: "one"}, 2},
+		{Selection{Session: "two"}, 2}, // the newest of each path
+		{Selection{Session: "none"}, 0},
+		{Selection{Since: e.Now().Add(-36 * time.Hour)}, 2},
+		{Selection{Since: e.Now().Add(time.Hour)}, 0},
+		{Selection{Session: "one", Names: []string{"f"}}, 1},
+		{Selection{Session: "one", Since: e.Now()}, 0},
+	} {
+		got, errs := Select(items, tt.sel, e.Now())
+		if len(got) != tt.want || len(errs) > 0 {
+			t.Errorf("%+v: %v, %v", tt.sel, got, errs)
+		}
 	}
 }
 
@@ -449,7 +533,7 @@ func TestDistrustedTopTrash(t *testing.T) {
 		why   string
 	}{
 		{[]string{".Trash-" + id + "/ 0777", ".Trash-" + id + "/files/", ".Trash-" + id + "/info/"}, "others may write to it"},
-		{[]string{"t/files/", "t/info/", ".Trash-" + id + "->t"}, "not a directory"},
+		{[]string{"t/files/", "t/info/", ".Trash-" + id + "->t"}, "it is a symbolic link, which is not followed"},
 		{[]string{".Trash-" + id + "/info/", "files/", ".Trash-" + id + "/files->../files"}, "not a directory (a symbolic link is not followed)"},
 		{[]string{".Trash-" + id + "/info/ 0775", ".Trash-" + id + "/files/"}, "others may write to it; to repair: chmod go-w"},
 		{[]string{".Trash/" + id + "/info/", ".Trash/" + id + "/files/", ".Trash/ 0777"}, "sticky bit"},

@@ -60,18 +60,17 @@ func repair(err error) string {
 }
 
 // openStore opens a trash directory. It must belong to uid, and be writable by
-// nobody else unless the filesystem makes up its modes (loose). Only that of
-// the home trash may be a symbolic link. With create, what is missing is made,
+// nobody else unless the filesystem makes up its modes (loose). A symbolic link
+// in its place is not followed. With create, what is missing is made,
 // but not path itself; without, a missing files or info is ENOENT.
 func openStore(path, top string, uid int, create, loose bool) (*store, error) {
 	s := &store{path: path, top: top, fd: -1, files: -1, info: -1, longest: 255}
-	open := openDirNoFollow
-	if top == "" {
-		open = openDir
-	}
 	var err error
-	if s.fd, err = open(atFDCWD, path); err != nil {
+	if s.fd, err = openDirNoFollow(atFDCWD, path); err != nil {
 		if err == unix.ENOTDIR || err == unix.ELOOP {
+			if fi, err := lstatAt(atFDCWD, path); err == nil && fi.isLink() {
+				return nil, &distrust{path, "it is a symbolic link, which is not followed", "unlink " + Quote(path, false)}
+			}
 			return nil, &distrust{path, "it is not a directory", ""}
 		}
 		return nil, &pathError{"open", path, err}

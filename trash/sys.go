@@ -1,6 +1,7 @@
 package trash
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -50,29 +51,42 @@ func accessible(dirfd int, name string, how uint32) error {
 	return again(func() error { return unix.Faccessat(dirfd, name, how, unix.AT_EACCESS) })
 }
 
-// copyAttrs copies the extended attributes (with them the access lists).
-// Those that the target cannot have or this user cannot set are left out.
+// copyAttrs copies the extended attributes (with them the access lists) of open
+// files.
 func copyAttrs(dst, src int) error {
-	n, err := unix.Flistxattr(src, nil)
+	return copyAttrsBy(
+		func(b []byte) (int, error) { return unix.Flistxattr(src, b) },
+		func(name string, b []byte) (int, error) { return unix.Fgetxattr(src, name, b) },
+		func(name string, b []byte) error { return unix.Fsetxattr(dst, name, b, 0) },
+	)
+}
+
+// copyAttrsBy copies extended attributes. Those that the target cannot have or
+// this user cannot set are left out.
+func copyAttrsBy(list func([]byte) (int, error), get func(string, []byte) (int, error), set func(string, []byte) error) error {
+	n, err := list(nil)
 	if err != nil || n == 0 {
-		return nil
+		return nil //nolint:nilerr // a file system without attributes
 	}
-	list := make([]byte, n+256)
-	if n, err = unix.Flistxattr(src, list); err != nil {
-		return nil
+	names := make([]byte, n+256)
+	if n, err = list(names); err != nil {
+		return nil //nolint:nilerr // changed since
 	}
-	for name := range strings.SplitSeq(strings.TrimRight(string(list[:n]), "\x00"), "\x00") {
-		n, err := unix.Fgetxattr(src, name, nil)
+	all := strings.Split(strings.TrimRight(string(names[:n]), "\x00"), "\x00")
+	// Last the access control list, which may take the right to write the others.
+	slices.SortFunc(all, func(a, b string) int { return strings.Compare(b, a) })
+	for _, name := range all {
+		n, err := get(name, nil)
 		if err != nil {
 			continue
 		}
 		val := make([]byte, n)
 		if n > 0 {
-			if n, err = unix.Fgetxattr(src, name, val); err != nil {
+			if n, err = get(name, val); err != nil {
 				continue
 			}
 		}
-		switch err := unix.Fsetxattr(dst, name, val[:n], 0); err {
+		switch err := set(name, val[:n]); err {
 		case unix.ENOSPC, unix.EDQUOT, unix.E2BIG, unix.ERANGE, unix.EIO:
 			return err
 		}

@@ -89,6 +89,9 @@ func space(fd int) (total, free int64, err error) {
 
 func makeNode(dirfd int, name string, mode uint32, rdev uint64) error { return unix.ENOTSUP }
 
+// copyNodeAttrs has nothing to do where no node is made.
+func copyNodeAttrs(srcdir int, name string, dstdir int, dname string, fi finfo) error { return nil }
+
 // ancestors: no package manager here calls rm for what it installed.
 func ancestors() []string { return nil }
 

@@ -178,6 +178,36 @@ func makeNode(dirfd int, name string, mode uint32, rdev uint64) error {
 	return again(func() error { return unix.Mknodat(dirfd, name, mode, int(rdev)) })
 }
 
+// copyNodeAttrs gives a node the access lists, other extended attributes and mode
+// of the one that it is a copy of. /proc names both, since opening a pipe or a
+// device does something and a socket cannot be opened.
+func copyNodeAttrs(srcdir int, name string, dstdir int, dname string, fi finfo) error {
+	var paths [2]string
+	for i, f := range []struct {
+		dir  int
+		name string
+	}{{srcdir, name}, {dstdir, dname}} {
+		fd, err := openAt(f.dir, f.name, unix.O_PATH|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		if now, err := statFd(fd); err != nil || now.kind() != fi.kind() || i == 0 && !now.same(fi) {
+			return errChanged
+		}
+		paths[i] = "/proc/self/fd/" + strconv.Itoa(fd)
+	}
+	err := copyAttrsBy(
+		func(b []byte) (int, error) { return unix.Listxattr(paths[0], b) },
+		func(attr string, b []byte) (int, error) { return unix.Getxattr(paths[0], attr, b) },
+		func(attr string, b []byte) error { return unix.Setxattr(paths[1], attr, b, 0) },
+	)
+	if err != nil {
+		return err
+	}
+	return again(func() error { return unix.Chmod(paths[1], fi.perm()) })
+}
+
 // ancestors names the processes above this one, nearest first.
 func ancestors() []string {
 	var names []string

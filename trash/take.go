@@ -207,7 +207,7 @@ func (p *putter) told(what, show string) {
 func (p *putter) storeFor(parent finfo, dir string) (s *store, cross bool, err error) {
 	home := p.places().homeMnt
 	var reasons []string
-	if home != 0 && home == parent.mnt {
+	if home != 0 && (home == parent.mnt || p.outer(home) == p.outer(parent.mnt)) {
 		if s, err := p.homeStore(); err == nil {
 			return s, s.mnt != parent.mnt, nil
 		} else if d := (*distrust)(nil); errors.As(err, &d) {
@@ -282,7 +282,7 @@ func (p *putter) openTop(parent finfo, dir string) (*store, error) {
 		}
 		return nil, err
 	}
-	if s.mnt != parent.mnt {
+	if s.mnt != p.outer(parent.mnt) {
 		// Something else is mounted over it.
 		s.close()
 		return nil, &distrust{s.path, "it is not on the filesystem of the file", ""}
@@ -292,10 +292,8 @@ func (p *putter) openTop(parent finfo, dir string) (*store, error) {
 
 // topDir is the top directory of the mount that parent, at dir, is on.
 func (p *putter) topDir(parent finfo, dir string) (top, fstype string) {
-	for _, m := range p.mounts() {
-		if m.id == parent.mnt && within(dir, m.point) {
-			return m.point, m.fstype
-		}
+	if m := p.mountOf(p.outer(parent.mnt)); m != nil && within(dir, m.point) {
+		return m.point, m.fstype
 	}
 	// A mount that is not listed (chroot), or a kernel without mount ids.
 	top = dir
@@ -308,6 +306,29 @@ func (p *putter) topDir(parent finfo, dir string) (top, fstype string) {
 		top = up
 	}
 	return top, ""
+}
+
+// outer is the mount that a directory which is mounted on itself lies in, as
+// `safeshell run` mounts what a script may not move; else the mount itself.
+// Nobody else has such a mount, so that a trash in it would never be listed.
+func (p *putter) outer(id uint64) uint64 {
+	for p.e.getenv("SAFESHELL_RUN") != "" { // other sandboxes may write to such a mount alone
+		m := p.mountByID(id)
+		if m == nil {
+			return id
+		}
+		var in *mount
+		for i, o := range p.mounts() {
+			if under(m.point, o.point) && (in == nil || len(o.point) >= len(in.point)) {
+				in = &p.mountList[i]
+			}
+		}
+		if in == nil || in.dev != m.dev || filepath.Join(in.root, strings.TrimPrefix(m.point, in.point)) != m.root {
+			return id
+		}
+		id = in.id
+	}
+	return id
 }
 
 // warn says once that a trash is not used.

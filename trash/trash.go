@@ -37,6 +37,8 @@ type Env struct {
 	Home          string // the user's home directory; "": not known
 	SafeshellHome string // safeshell's own directory, which Put refuses to remove
 	Session       string // recorded with each item
+	// Begin is called before the first thing is moved or removed; nil: nothing is.
+	Begin func()
 
 	// Only is the one trash directory that is listed, restored from, purged and
 	// swept; "": all of the user's.

@@ -42,6 +42,16 @@ func TestClaudeApproval(t *testing.T) {
 	c.approval()
 }
 
+// A note with a call that runs reaches the model and does no harm.
+func TestClaudeNote(t *testing.T) {
+	c := claude(t)
+	c.Safeshell("agents", "install", "claude-code")
+	c.note()
+	if !strings.Contains(c.Model.LastBody(), "waits-for-trust") {
+		t.Errorf("the model was not told:\n%s", c.Model.LastBody())
+	}
+}
+
 // File tools, background, Monitor, several calls in one turn, a sub-agent, and
 // a skill, whose commands run without an event of their own.
 func TestClaudeTools(t *testing.T) {

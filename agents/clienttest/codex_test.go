@@ -3,6 +3,7 @@ package clienttest
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,13 @@ func TestCodexVerdicts(t *testing.T) {
 	if n := c.Questions(); n != 0 {
 		t.Errorf("%d questions where nobody could be asked", n)
 	}
+}
+
+// A note with a call that runs does no harm.
+func TestCodexNote(t *testing.T) {
+	c := codex(t)
+	c.Safeshell("agents", "install", "codex", "--trust-codex")
+	c.note()
 }
 
 func TestCodexApproval(t *testing.T) {
@@ -84,7 +92,7 @@ func TestCodexCodeMode(t *testing.T) {
 	res := c.run("code",
 		js(`text(await tools.exec_command({cmd: "echo fine"}))`),
 		js(`text(await tools.exec_command({cmd: "git commit -q --allow-empty -m x"}))`),
-		js(`text(await tools.exec_command({cmd: "rm -rf build && ls"}))`),
+		js(`text(await tools.exec_command({cmd: "rm -r build && ls"}))`),
 		js(`text(await tools.exec_command({cmd: "bash --norc", tty: true, yield_time_ms: 500}))`))
 	says(t, res[0], "fine")
 	refused(t, res[1], "block-commit-protected")
@@ -135,7 +143,7 @@ func TestCodexSandbox(t *testing.T) {
 	c = codex(t, "-s", "read-only")
 	c.Safeshell("agents", "install", "codex", "--trust-codex")
 	c.Write(c.Repo+"/build/out", "kept\n")
-	says(t, c.run("readonly", c.shell("rm -rf build || ls"))[0], "cannot remove", "build")
+	says(t, c.run("readonly", c.shell("rm -r build || ls"))[0], "cannot remove", "build")
 	if c.Read(c.Repo+"/build/out") != "kept\n" {
 		t.Error("lost")
 	}
@@ -146,7 +154,7 @@ func TestCodexSandbox(t *testing.T) {
 func TestCodexFailsClosed(t *testing.T) {
 	for name, script := range brokenHooks {
 		c := codex(t)
-		if r := c.broken(script, "--trust-codex"); strings.Contains(r.Text, "it has run") || !strings.Contains(r.Text, "the hook failed. Tell the user to run: safeshell agents doctor codex") {
+		if r := c.broken(script, "--trust-codex"); strings.Contains(r.Text, "it has run") || !strings.Contains(r.Text, "the hook failed. Tell the user to look with: ") {
 			t.Errorf("%s: %s", name, r.Text)
 		}
 	}
@@ -202,5 +210,43 @@ func TestCodexConfigAsBefore(t *testing.T) {
 	}
 	if c.Exists(hooks) {
 		t.Errorf("hooks.json is still there:\n%s", c.Read(hooks))
+	}
+}
+
+// Codex's own check of rm -f and its rules (execpolicy) keep their word.
+func TestCodexOwnRules(t *testing.T) {
+	for i, rule := range []struct{ text, cmd string }{
+		{"", "rm -rf build"},
+		{"", "/bin/rm -rf build"},
+		{`prefix_rule(pattern=["rm"], decision="forbidden")`, "rm -r build"},
+		{`prefix_rule(pattern=["rm", "-r"], decision="forbidden")`, "cd . && rm -r build"},
+		{`prefix_rule(pattern=["rm"], decision="prompt")`, "rm -r build"},
+		{`prefix_rule(pattern=["/bin/rm"], decision="forbidden")`, "/bin/rm -r build"},
+		{`prefix_rule(pattern=["rm"], decision="allow")`, "rm -r build"},
+	} {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			c := codex(t)
+			if rule.text != "" {
+				c.Write(c.Home+"/.codex/rules/own.rules", rule.text+"\n")
+			}
+			try := func(name string) (stopped bool) {
+				c.Write(c.Repo+"/build/out", "kept\n")
+				text := c.run(name, c.shell(rule.cmd))[0].Text
+				if _, instead, ok := strings.Cut(text, "Run this instead:\n"); ok {
+					instead, _, _ = strings.Cut(instead, "\n")
+					text = c.run(name+"2", c.shell(instead))[0].Text
+				}
+				t.Log(text)
+				return c.Exists(c.Repo + "/build/out")
+			}
+			without := try("without")
+			c.Safeshell("agents", "install", "codex", "--trust-codex")
+			if with := try("with"); with != without {
+				t.Errorf("%s: %s: stopped without safeshell: %t, with it: %t", rule.text, rule.cmd, without, with)
+			}
+			if !without {
+				c.Safeshell("trash", "restore", "build")
+			}
+		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"sort"
 	"strings"
 	"sync"
 	"testing"
@@ -106,6 +107,70 @@ func (m *Model) LastBody() string {
 		return ""
 	}
 	return m.bodies[len(m.bodies)-1]
+}
+
+// Tools are the names of the tools that the client has offered so far, also those
+// that are only named in a text because their schema is looked up later.
+func (m *Model) Tools() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := map[string]bool{}
+	for _, b := range m.bodies {
+		var body any
+		if json.Unmarshal([]byte(b), &body) != nil {
+			continue
+		}
+		if o, ok := body.(map[string]any); ok {
+			toolNames(o["tools"], found)
+		}
+		for _, re := range []*regexp.Regexp{deferredTools, declaredTools} {
+			for _, hit := range re.FindAllStringSubmatch(b, -1) {
+				for _, n := range strings.FieldsFunc(hit[1], func(r rune) bool { return r == '\\' || r == ' ' }) {
+					found[strings.TrimPrefix(n, "n")] = true // \n, as JSON writes it
+				}
+			}
+		}
+	}
+	var out []string
+	for n := range found {
+		if n != "" {
+			out = append(out, n)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Claude Code names tools whose schema is asked for later; Codex declares those
+// that are called from JavaScript.
+var (
+	deferredTools = regexp.MustCompile(`to load tool schemas before calling them:((?:\\n[A-Z]\w+)+)`)
+	declaredTools = regexp.MustCompile(`declare const tools: \{ (\w+)\(`)
+)
+
+// toolNames collects names from a list of tools, as each dialect writes it.
+func toolNames(v any, found map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, el := range v {
+			toolNames(el, found)
+		}
+	case map[string]any:
+		inner := false
+		for _, key := range []string{"function", "functionDeclarations", "tools"} {
+			if v[key] != nil {
+				inner = true
+				toolNames(v[key], found)
+			}
+		}
+		name, _ := v["name"].(string)
+		if name == "" && !inner {
+			name, _ = v["type"].(string)
+		}
+		if !inner {
+			found[name] = true
+		}
+	}
 }
 
 func (m *Model) note(r *http.Request, body []byte) {

@@ -19,7 +19,7 @@ type other struct {
 	shell      func(cmd string) Turn
 	read       func(path string) Turn
 	write      func(path string) Turn
-	rewrites   bool // rm is turned into the trash; else it is refused
+	rewrites   bool // rm goes to the trash, the shims being in PATH; else it is refused
 	// closed: with safeshell gone the command does not run.
 	closed bool
 	// aborts: a hook that fails ends the run, and nothing is reported.
@@ -64,7 +64,7 @@ var clients = []other{
 		},
 	},
 	{
-		agent: "qwen", bin: "qwen", file: ".qwen/settings.json", closed: true,
+		agent: "qwen", bin: "qwen", file: ".qwen/settings.json", rewrites: true, closed: true,
 		setup: func(w *World) {
 			w.Env["OPENAI_BASE_URL"], w.Env["OPENAI_API_KEY"], w.Env["OPENAI_MODEL"] = w.Model.URL+"/v1", "none", "fake"
 			w.Write(w.Home+"/.qwen/settings.json", "{\n  // mine\n  \"telemetry\": {\"enabled\": false}\n}\n")
@@ -88,13 +88,13 @@ var clients = []other{
 				w.Env[k] = v
 			}
 		},
-		argv:  func(p string) []string { return []string{"copilot", "--allow-all-tools", "--allow-all-paths", "-p", p} },
+		argv:  func(p string) []string { return []string{"copilot", "--allow-all-tools", "-p", p} },
 		shell: func(cmd string) Turn { return Do("bash", map[string]any{"command": cmd, "description": "d"}) },
 		read:  func(p string) Turn { return Do("view", map[string]any{"path": p}) },
 		write: func(p string) Turn { return Do("create", map[string]any{"path": p, "file_text": "rules: []\n"}) },
 	},
 	{
-		agent: "cline", bin: "cline", file: ".cline/hooks/PreToolUse", rewrites: true, closed: true, aborts: true,
+		agent: "cline", bin: "cline", file: ".cline/hooks/PreToolUse", rewrites: true, closed: true,
 		setup: func(w *World) {
 			w.must(w.Repo, "cline", "auth", "-p", "openai", "-k", "none", "-m", "fake", "-b", w.Model.URL+"/v1")
 		},
@@ -262,7 +262,7 @@ func (c other) verdicts(t *testing.T, w *World) {
 		c.shell("echo hello; ls"),
 		c.shell("git commit --allow-empty -m x"),
 		c.shell("cat ~/.ssh/id_rsa"),
-		c.shell("rm -rf build && ls"),
+		c.shell("rm -rf build && ls && sleep 0.3"), // Qwen loses what a short command prints
 		c.shell("git push --force"),
 		// Both inside the repository: outside, Gemini refuses by itself.
 		c.write(w.Repo+"/.safeshell/rules.yaml"),

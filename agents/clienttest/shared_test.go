@@ -56,12 +56,16 @@ func (w *World) remote() {
 func (c client) verdicts() {
 	t := c.T
 	c.Write(c.Repo+"/build/out", "kept\n")
+	rm := "rm -rf build && ls"
+	if c.agent == "codex" { // which itself refuses rm -f
+		rm = "rm -r build && ls"
+	}
 	res := c.run("verdicts", c.shell("ls"), c.shell("git commit -q --allow-empty -m x"), c.shell("cat ~/.ssh/id_rsa"),
-		c.shell("rm -rf build && ls"), c.shell("git push --force"))
+		c.shell(rm), c.shell("git push --force"))
 	says(t, res[0], "README", "build")
 	refused(t, res[1], "block-commit-protected", "[SafeShell] BLOCKED", "Instead: git switch -c BRANCH")
 	if c.agent == "codex" { // which appends the command to our last line
-		says(t, res[1], "my-feature\n\nNot run. Command: git commit")
+		says(t, res[1], "git switch -c BRANCH\n\nNot run. Command: git commit")
 	}
 	refused(t, res[2], "block-read-ssh", "[SafeShell] BLOCKED", "Instead: ssh-add -l")
 	says(t, res[3], "README")
@@ -151,5 +155,16 @@ func (c client) doctor(version string) {
 		if f := strings.Fields(l); f[0] == c.agent && (f[1] != "yes" || f[2] != "yes") {
 			c.T.Errorf("agents list says: %s", l)
 		}
+	}
+}
+
+// note runs a command that a rule of the repository is for, which waits for
+// trust: it runs, and what the client sends to its model next names the rule.
+func (c client) note() {
+	c.T.Helper()
+	c.Write(c.Repo+"/.safeshell/rules.yaml", "rules:\n- {name: waits-for-trust, commands: [touch], conditions: ['true'], action: deny, message: m}\n")
+	c.run("note", c.shell("touch "+c.Root+"/ran"))
+	if !c.Exists(c.Root + "/ran") {
+		c.T.Error("a note stopped the command")
 	}
 }

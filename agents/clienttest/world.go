@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"safeshell/testdir"
 )
 
 // A World is a scratch home, a scratch repository and the safeshell under test.
@@ -54,10 +56,7 @@ func New(t *testing.T, client string) *World {
 			t.Skip(tool + " is not in PATH")
 		}
 	}
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := testdir.New(t) // it ends what a client leaves running
 	w := &World{T: t, Root: root, Home: filepath.Join(root, "home"), Repo: filepath.Join(root, "repo"), Bin: bin, Model: NewModel(t)}
 	for _, d := range []string{w.Home, w.Repo, filepath.Join(root, "tmp"), filepath.Join(w.Home, ".ssh")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

@@ -1,5 +1,5 @@
 
-const TOOLS = new Set(["Read", "create_file", "edit_file", "delete_file", "apply_patch"])
+const TOOLS = new Set(@TOOLS@)
 
 // path turns a file URI, as a string or as an object, into a path.
 function path(uri) {
@@ -12,7 +12,7 @@ export default function (amp) {
   amp.on("tool.call", async (event, ctx) => {
     try {
       const shell = amp.helpers.shellCommandFromToolCall(event)
-      if (!shell && !TOOLS.has(event.tool)) return { action: "allow" }
+      if (!shell && !mayAct(TOOLS, event.tool, event.input)) return { action: "allow" }
       const answer = await judge({
         tool: shell ? "bash" : event.tool,
         sessionID: String(event.thread?.id ?? ctx?.thread?.id ?? ""),

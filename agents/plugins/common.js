@@ -6,13 +6,14 @@ import { spawn } from "node:child_process"
 const BINARY = @BINARY@
 const ARGS = @ARGS@
 const LIMIT = @LIMIT@ // milliseconds
+const HELP = @HELP@
 
 // judge asks safeshell about one tool call. It resolves to {} (nothing to
 // say), {command} (run this instead) or {ask} (put this to the person), and
 // rejects with the reason for the model. Whatever goes wrong rejects.
 function judge(event) {
   return new Promise((resolve, reject) => {
-    const fail = (why) => reject(new Error(`[SafeShell] BLOCKED\nReason: ${why}\nTell the user to run: safeshell agents doctor @NAME@`))
+    const fail = (why, help) => reject(new Error(`[SafeShell] BLOCKED\nReason: ${why}\n${help ?? "Tell the user to run: safeshell agents doctor @NAME@"}`))
     const child = spawn(BINARY, ARGS, { stdio: ["pipe", "pipe", "pipe"] })
     const timer = setTimeout(() => {
       child.kill("SIGKILL")
@@ -25,7 +26,7 @@ function judge(event) {
     child.stdin.on("error", () => {}) // it may answer without reading all
     child.on("error", (error) => {
       clearTimeout(timer)
-      fail(`safeshell cannot be started: ${error.message}`)
+      fail(`safeshell cannot be started: ${error.message}`, HELP)
     })
     child.on("close", (code, signal) => {
       clearTimeout(timer)
@@ -47,4 +48,10 @@ function judge(event) {
     })
     child.stdin.end(JSON.stringify(event))
   })
+}
+
+// mayAct says whether a tool is one to be judged: it is known, or its input
+// holds a command.
+function mayAct(tools, name, input) {
+  return tools.has(name) || typeof input?.command === "string"
 }

@@ -1,10 +1,10 @@
 
-const TOOLS = new Set(["bash", "read", "write", "edit", "multiedit", "patch", "apply_patch"])
+const TOOLS = new Set(@TOOLS@)
 
 export const Safeshell = async ({ directory }) => ({
   // Throwing denies; the model reads the message.
   "tool.execute.before": async (input, output) => {
-    if (!TOOLS.has(input.tool)) return
+    if (!mayAct(TOOLS, input.tool, output.args)) return
     const answer = await judge({
       tool: input.tool,
       sessionID: input.sessionID,

@@ -1,9 +1,9 @@
 
-const TOOLS = new Set(["bash", "read", "write", "edit"])
+const TOOLS = new Set(@TOOLS@)
 
 export default function (pi) {
   pi.on("tool_call", async (event, ctx) => {
-    if (!TOOLS.has(event.toolName)) return
+    if (!mayAct(TOOLS, event.toolName, event.input)) return
     let answer
     try {
       answer = await judge({

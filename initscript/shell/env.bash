@@ -1,18 +1,21 @@
 # Written by safeshell; "safeshell refresh" writes it again.
 # Puts safeshell's shims first in PATH and, in an interactive bash, sees to it
-# at each prompt that they still are. No output, no process.
+# at each prompt that they still are. No output; a process only
+# where PATH has changed.
 @PATH@
 if [[ $- == *i* ]]; then
   function safeshell_prompt {
     \builtin local safeshell_status=$? safeshell_dir safeshell_in safeshell_out safeshell_e
     # PATH is read-only in a restricted shell.
     if [[ $- != *r* ]]; then
+      @CLOSING@
       case ${PATH-} in
       @SHIMS@ | @SHIMS@:*) ;;
       *)
         @PATH@
         ;;
       esac
+      @FOLLOW@
     fi
     @ALIASES@
     # For what follows in PROMPT_COMMAND; with set -e it would end the shell.

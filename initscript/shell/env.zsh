@@ -1,6 +1,7 @@
 # Written by safeshell; "safeshell refresh" writes it again.
 # Puts safeshell's shims first in PATH and, in an interactive zsh, sees to it
-# at each prompt that they still are. No output, no process.
+# at each prompt that they still are. No output; a process only
+# where PATH has changed.
 function {
   \builtin emulate -L zsh
   \builtin local safeshell_dir safeshell_in safeshell_out safeshell_e
@@ -11,12 +12,14 @@ if [[ -o interactive ]]; then
   function safeshell_prompt {
     \builtin emulate -L zsh
     \builtin local safeshell_dir safeshell_in safeshell_out safeshell_e
+    @CLOSING@
     case ${PATH-} in
     @SHIMS@ | @SHIMS@:*) ;;
     *)
       @PATH@
       ;;
     esac
+    @FOLLOW@
   }
   \builtin typeset -ga precmd_functions
   function {

@@ -88,7 +88,7 @@ func Start(l permit.Launch, plan permit.Plan) (*permit.Run, error) {
 	}
 	argv, env, err := Run{
 		Deno: plan.Shell, File: file, Args: l.Args, Calls: calls,
-		Read: []string{l.Env.Dir}, Write: write, Deny: []string{l.Env.Paths.Home, l.Env.Paths.Spool},
+		Read: []string{l.Env.Dir}, Write: write, Deny: []string{l.Env.Paths.Home, l.Env.Paths.Spool}, Keep: slices.Concat(plan.Confine.Keep, plan.Confine.Guarded),
 		Cache: l.Env.Paths.Cache, Environ: run.Environ,
 	}.Command()
 	if err != nil {

@@ -57,6 +57,7 @@ type Run struct {
 	// may be written may be read. Deny may be neither, wherever it lies: it
 	// holds at least safeshell's home and the executables in Calls.
 	Read, Write, Deny []string
+	Keep              []string // may be read, but not written, wherever it lies
 	Cache             string   // where the module is laid out: SAFESHELL_HOME/cache
 	Environ           []string // of the script
 }
@@ -97,7 +98,7 @@ func (r Run) Command() (argv, env []string, err error) {
 	list("--allow-read", append(slices.Clone(r.Read), r.Write...))
 	list("--allow-write", r.Write)
 	list("--deny-read", r.Deny)
-	list("--deny-write", r.Deny)
+	list("--deny-write", append(slices.Clone(r.Deny), r.Keep...))
 	exes := make([]string, 0, len(r.Calls))
 	for _, exe := range r.Calls {
 		exes = append(exes, exe)

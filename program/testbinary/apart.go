@@ -12,6 +12,7 @@ import (
 
 	"safeshell/eval"
 	"safeshell/gate"
+	"safeshell/testdir"
 )
 
 // apartVar tells the processes in between which one they are.
@@ -22,6 +23,7 @@ const apartVar = "SAFESHELL_TEST_APART"
 // process that neither the agent's marks nor its processes stand above.
 func Apart(run func() int) int {
 	syscall.Umask(0o022) // modes are compared, whoever runs the tests
+	testdir.DefaultSignals()
 	switch os.Getenv(apartVar) {
 	case "between": // its end makes the next one an orphan
 		c := self("tests", os.Environ())

@@ -3,14 +3,23 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 
 	"safeshell/cli"
+	"safeshell/config/yamltree"
 	"safeshell/shims"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == yamltree.Word {
+		if err := yamltree.Serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	p := shims.Process{Argv: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	for _, kv := range os.Environ() {
 		// Where the binary is, is for this process alone.

@@ -1,0 +1,15 @@
+# What was installed since the shims were made gets its own.
+safeshell_in="${PATH-}:"
+while [ -n "$safeshell_in" ]; do
+  safeshell_e="${safeshell_in%%:*}" safeshell_in="${safeshell_in#*:}"
+  case $safeshell_e in
+  @SHIMS@) ;;
+  /*)
+    if [ "$safeshell_e" -nt @SEEN@ ] && [ -x @BINARY@ ]; then
+      @BINARY@ refresh --added --quiet </dev/null >/dev/null 2>&1 || :
+      PATH="$PATH"
+      break
+    fi
+    ;;
+  esac
+done
