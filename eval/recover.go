@@ -546,16 +546,10 @@ func (r *Rules) realDirOf(dir string) string {
 	if d, ok := r.realDirs[dir]; ok {
 		return d
 	}
-	if !r.budget.Spend(8 + len(dir)/16) {
+	if dir == "/" || !r.budget.Spend(2+len(dir)/64) {
 		return dir
 	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		real = dir
-		if dir != "/" {
-			real = filepath.Join(r.realDirOf(filepath.Dir(dir)), filepath.Base(dir))
-		}
-	}
+	real := r.realPath(dir, true)
 	if r.realDirs == nil {
 		r.realDirs = map[string]string{}
 	}
