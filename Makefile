@@ -4,7 +4,11 @@
 GO      ?= go
 PREFIX  ?= /usr/local
 BIN     ?= bin/safeshell
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The version, the commit and its date are in the program, and nothing else of where
+# and when it was built.
+VERSION ?= $(shell test -e .git && git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  ?= $(shell test -e .git && git rev-parse HEAD 2>/dev/null)
+DATE    ?= $(shell test -e .git && TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
 
 # On linux/amd64 the program starts at an entry of its own, which notes what
 # the Go runtime would change (closed standard files, ignored signals), so that
@@ -12,7 +16,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOOS   := $(shell $(GO) env GOOS)
 GOARCH := $(shell $(GO) env GOARCH)
 ENTRY  := $(if $(filter linux/amd64,$(GOOS)/$(GOARCH)),-E safeshell/shims.entry)
-LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) $(ENTRY)
+LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) -X safeshell/cli.Commit=$(COMMIT) -X safeshell/cli.Date=$(DATE) \
+	$(if $(ENTRY),-X safeshell/cli.Entry=$(lastword $(ENTRY)))
 
 export CGO_ENABLED = 0
 
@@ -26,10 +31,10 @@ all: build
 build:
 	@mkdir -p $(dir $(BIN))
 ifeq ($(GOOS),linux)
-	$(GO) build -trimpath -ldflags '-s -w -X safeshell/cli.Version=$(VERSION)' -o program/safeshell-whole ./program/whole
-	$(GO) build -trimpath -tags split -ldflags '$(LDFLAGS)' -o $(BIN) .
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o program/safeshell-whole ./program/whole
+	$(GO) build -trimpath -tags split -ldflags '$(LDFLAGS) $(ENTRY)' -o $(BIN) .
 else
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
+	$(GO) build -trimpath -ldflags '$(LDFLAGS) $(ENTRY)' -o $(BIN) .
 endif
 
 install: build

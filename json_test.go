@@ -64,7 +64,7 @@ func TestJSONShape(t *testing.T) {
 		"agents doctor": {"claude-code"}, "agents list": nil, "check": {"--", "git push -f"}, "doctor": nil, "grants list": nil,
 		"log": nil, "pending": nil, "permit check": {"curl"}, "permit list": nil, "permit retry": {"rt1"}, "refresh": nil,
 		"rules lint": {filepath.Join(home, "broken.yaml")}, "rules list": nil, "rules show": {"git-push-force"}, "run": {"s.sh"},
-		"status": nil, "trash list": nil,
+		"status": nil, "trash list": nil, "version": nil,
 		"log --stats": nil,
 	}
 	docs, err := os.ReadFile("docs/json.md")

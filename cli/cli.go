@@ -23,12 +23,9 @@ import (
 	"safeshell/spool"
 )
 
-// Version is set by the linker to the release.
-var Version = "dev"
-
 // grammar is the whole command line (DESIGN "Command line").
 type grammar struct {
-	Version versionFlag `help:"Print the version and quit." short:"V"`
+	PrintVersion versionFlag `help:"Print the version and quit." name:"version" short:"V"`
 
 	Init       initCmd       `cmd:"" help:"Set up ~/.safeshell and the shell's start-up files, or print the script for eval (init -)."`
 	Refresh    refreshCmd    `cmd:"" help:"Make the shims, and what shells read when they start, match the rules."`
@@ -54,6 +51,7 @@ type grammar struct {
 	Gc         gcCmd         `cmd:"" help:"Remove what ended requests and killed commands left (the monitor does, too)."`
 	Which      whichCmd      `cmd:"" help:"Print the real command behind a shim."`
 	Completion completionCmd `cmd:"" help:"Print the completion script for a shell."`
+	Version    versionCmd    `cmd:"" help:"Print the version, and what this program was built from and with."`
 }
 
 // app is what the commands share.
@@ -80,11 +78,8 @@ func Run(p shims.Process) (code int) {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	switch args[0] { // as git and others have them
-	case "help":
+	if args[0] == "help" { // as git and others have it
 		args = append(slices.Clone(args[1:]), "--help")
-	case "version":
-		args = append([]string{"--version"}, args[1:]...)
 	}
 	var g grammar
 	exited := -1

@@ -67,6 +67,9 @@ var carrier string
 // memory: links lead there, not to /proc/self/exe.
 func SetCarrier(path string) { carrier = path }
 
+// Carried reports whether this program was started so.
+func Carried() bool { return carrier != "" }
+
 const selfExe = "/proc/self/exe"
 
 // ApartVar asks a program that is started with an entry of its own (linux/amd64)
