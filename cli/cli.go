@@ -81,19 +81,8 @@ func Run(p shims.Process) (code int) {
 	if args[0] == "help" { // as git and others have it
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	var g grammar
 	exited := -1
-	parser, err := kong.New(&g,
-		kong.Name("safeshell"),
-		kong.Description("A safety layer between AI coding agents and your shell: commands are judged by rules and allowed, redirected to a trash, held for your approval, or refused."),
-		kong.Vars{"version": "safeshell " + Version},
-		kong.Writers(p.Stdout, p.Stderr),
-		kong.Exit(func(c int) { exited = c; panic(exitPanic{}) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Help(printHelp),
-		kong.KindMapper(reflect.String, kong.MapperFunc(plainString)),
-		kong.UsageOnError(),
-	)
+	parser, err := newParser(p.Stdout, p.Stderr, func(c int) { exited = c; panic(exitPanic{}) })
 	if err != nil {
 		return a.fail(err)
 	}
@@ -120,6 +109,25 @@ func Run(p shims.Process) (code int) {
 		a.diagnostics(io.Discard).Debug("Command", "args", script.Quote(args), "code", code, "took", time.Since(start))
 	}
 	return code
+}
+
+// newParser reads the grammar, and joins to each command what the manual says of it.
+func newParser(stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	k, err := kong.New(&grammar{},
+		kong.Name("safeshell"),
+		kong.Description("A safety layer between AI coding agents and your shell: commands are judged by rules and allowed, redirected to a trash, held for your approval, or refused."),
+		kong.Vars{"version": "safeshell " + Version},
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Help(printHelp),
+		kong.KindMapper(reflect.String, kong.MapperFunc(plainString)),
+		kong.UsageOnError(),
+	)
+	if err == nil {
+		document(k.Model.Node)
+	}
+	return k, err
 }
 
 // exitPanic unwinds kong's own exits (--help, --version).

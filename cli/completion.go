@@ -17,10 +17,23 @@ type completionCmd struct {
 
 // Run prints a script that is made from the grammar itself, so that it cannot
 // drift from it.
-func (c *completionCmd) Run(a *app, k *kong.Kong) error {
-	words, lists := completionWords(k.Model.Node, "")
+func (c *completionCmd) Run(a *app) error {
+	text, err := Completion(c.Shell)
+	if err != nil {
+		return err
+	}
+	return a.printf("%s", text)
+}
+
+// Completion returns the script for a shell.
+func Completion(shell string) (string, error) {
+	model, err := Model()
+	if err != nil {
+		return "", err
+	}
+	words, lists := completionWords(model.Node, "")
 	var b strings.Builder
-	switch c.Shell {
+	switch shell {
 	case "bash":
 		b.WriteString("# bash completion for safeshell: source it, or put it into a completions directory\n_safeshell() {\n  local cur=${COMP_WORDS[COMP_CWORD]} path w i\n  path=\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    w=${COMP_WORDS[i]}\n    case $w in -*) continue ;; esac\n    case \"$path $w\" in\n")
 		for _, p := range paths(words) {
@@ -37,7 +50,7 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 			b.WriteString("      ;;\n")
 		}
 		b.WriteString("  esac\n  mapfile -t COMPREPLY < <(compgen -W \"$w\" -- \"$cur\")\n  [ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\ncomplete -F _safeshell safeshell\n")
-		return a.printf("%s", b.String())
+		return b.String(), nil
 	case "zsh":
 		b.WriteString("#compdef safeshell\n# zsh completion for safeshell: put it into a directory of $fpath as _safeshell\n_safeshell() {\n  local p='' w i\n  for ((i = 2; i < CURRENT; i++)); do\n    w=${words[i]}\n    [[ $w == -* ]] && continue\n    case \"$p $w\" in\n")
 		for _, p := range paths(words) {
@@ -56,7 +69,7 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 			fmt.Fprintf(&b, "    %s) %s ;;\n", shellWord(p), line)
 		}
 		b.WriteString("  esac\n}\nif [ \"${funcstack[1]-}\" = _safeshell ]; then _safeshell \"$@\"; else compdef _safeshell safeshell; fi\n")
-		return a.printf("%s", b.String())
+		return b.String(), nil
 	}
 	b.WriteString("# fish completion for safeshell: save as ~/.config/fish/completions/safeshell.fish\n")
 	for _, p := range paths(words) {
@@ -80,7 +93,7 @@ func (c *completionCmd) Run(a *app, k *kong.Kong) error {
 			}
 		}
 	}
-	return a.printf("%s", b.String())
+	return b.String(), nil
 }
 
 func onlyOptions(words []string) bool {

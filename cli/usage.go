@@ -17,24 +17,6 @@ As a shell (SHELL=safeshell-wrapper, or ~/.safeshell/shell/bash):
   safeshell -c 'line' [args]
                 Judge a command line, then run it in the delegate shell.`
 
-// exitCodes are said in the help of the commands whose exit code tells more than
-// that they failed (1) or were called wrongly (2).
-var exitCodes = map[string]string{
-	"":              "126 stopped by safeshell, 127 no such command, 2 a wrong call,\n1 another failure; otherwise that of the command which ran.",
-	"check":         "0 it would run (allowed, or redirected), 1 it would be stopped, 2 an error.",
-	"exec":          "126 stopped by safeshell, 127 no such command, 2 a wrong\ncall; otherwise that of the command.",
-	"run":           "126 stopped by safeshell, 127 no such script or command, 2\na wrong call; otherwise that of the script. With --explain 1 means that it would be stopped.",
-	"hook":          "What the agent expects: docs/agents has each.",
-	"approve":       "0 answered, 1 not, 2 it does not say which of them, or none\nwaits, 126 refused: an answer is for the user at a terminal alone.",
-	"deny":          "0 answered, 1 not, 2 it does not say which of them, or none\nwaits, 126 refused: an answer is for the user at a terminal alone.",
-	"permit check":  "0 all may be declared, 1 some may not, 2 an error.",
-	"permit retry":  "126 nothing has run, 2 a wrong call; otherwise that of what goes on.",
-	"rules test":    "0 all hold, 1 some do not.",
-	"status":        "0 all is on, 1 something is off.",
-	"doctor":        "0 nothing is wrong, 1 something is.",
-	"agents doctor": "0 nothing is wrong, 1 something is.",
-}
-
 // outputError is a result that could not be written.
 type outputError struct{ error }
 
@@ -76,9 +58,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 			text = strings.Replace(text, " "+args+" [flags]\n", " [flags] [--] "+args+"\n", 1)
 		}
 	}
-	if codes := exitCodes[name]; codes != "" {
-		text += "\nExit code: " + strings.ReplaceAll(codes, "\n", "\n  ") + "\n"
-	}
+	text += manual[name].end()
 	if _, err := io.WriteString(out, text); err != nil {
 		return outputError{err}
 	}
