@@ -21,7 +21,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) -X safeshell/cli.Commit=$(CO
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock pictures
 
 all: build
 
@@ -51,6 +51,10 @@ tools:
 
 demo: build
 	@./docs/demo.sh $(abspath $(BIN))
+
+# The README's pictures, from the real program; needs tmux.
+pictures: build
+	$(GO) run ./docs/pictures $(BIN) docs/pictures
 
 test: tools build
 	$(GO) vet ./...
