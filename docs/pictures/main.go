@@ -84,12 +84,11 @@ func newScene(binary string) (*scene, error) {
 }
 
 func (s *scene) end() {
-	_, _ = s.tmux("send-keys", "-t", "watch", "q")
-	for range 50 { // the monitor tidies up as it ends
-		if _, err := s.tmux("has-session", "-t", "watch"); err != nil {
+	for range 50 { // the monitor notes that it ends
+		time.Sleep(100 * time.Millisecond)
+		if _, err := s.tmux("send-keys", "-t", "watch", "q"); err != nil {
 			break
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	_, _ = s.tmux("kill-server")
 	_ = os.RemoveAll(s.home)
@@ -175,7 +174,7 @@ func (s *scene) blocked() (picture, error) {
 	prompts := func(n int) func(string) bool {
 		return func(screen string) bool { return strings.Count(screen, "\x1b[36m$") == n }
 	}
-	err := s.open(p.name, 24, "env", mark, `PS1=\[\e[1;36m\]$\[\e[0m\] `, "bash", "--norc", "--noprofile")
+	err := s.open(p.name, 24, "env", mark, "HISTFILE=", `PS1=\[\e[1;36m\]$\[\e[0m\] `, "bash", "--norc", "--noprofile")
 	for n, line := range []string{
 		`eval "$(safeshell init - --shell bash)"; git switch -q main; clear`,
 		`git commit -am "quick fix"`,
