@@ -89,3 +89,22 @@ func Detected(env Env, a Agent) bool {
 	}
 	return false
 }
+
+// Called is a program that a configured hook of ours calls.
+type Called struct {
+	Agent, File, Program string
+	Project              bool
+	Dir                  string // the project's
+}
+
+// CalledPrograms returns what the hooks of all agents call, of the user and of the project.
+func CalledPrograms(env Env) (out []Called) {
+	for _, a := range All() {
+		for _, h := range env.configured(a) {
+			if words := h.words(); h.err == nil && len(words) > 0 && filepath.IsAbs(words[0]) {
+				out = append(out, Called{a.Name, h.file, words[0], h.project, env.ProjectDir})
+			}
+		}
+	}
+	return out
+}

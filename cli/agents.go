@@ -59,9 +59,8 @@ func (a *app) agentsEnv() agents.Env {
 // hookBinary is the path that hooks call: the link in safeshell's home, which
 // stays when the binary moves, where it leads here.
 func (a *app) hookBinary() string {
-	link := filepath.Join(a.paths.Home, "bin", "safeshell")
-	if to, err := os.Readlink(link); err == nil && to == self() {
-		return link
+	if _, here, _ := a.linked(); here {
+		return shims.Link(a.paths.Home)
 	}
 	return self()
 }

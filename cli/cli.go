@@ -11,6 +11,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -104,6 +105,9 @@ func Run(p shims.Process) (code int) {
 		return shims.CodeUsage
 	}
 	start := time.Now()
+	if name, _, _ := strings.Cut(ctx.Command(), " "); !slices.Contains(asIs, name) {
+		a.upgraded()
+	}
 	code = a.fail(ctx.Run(a))
 	if a.paths.Home != "" {
 		a.diagnostics(io.Discard).Debug("Command", "args", script.Quote(args), "code", code, "took", time.Since(start))

@@ -98,19 +98,8 @@ func (a *app) makeHome() error {
 	if fi, err := os.Stat(a.paths.Home); err == nil && fi.Mode().Perm()&0o077 != 0 {
 		_ = os.Chmod(a.paths.Home, 0o700)
 	}
-	bin := filepath.Join(a.paths.Home, "bin", "safeshell")
-	if fi, err := os.Lstat(bin); err == nil && fi.Mode()&os.ModeSymlink == 0 {
-		return fmt.Errorf("%s is not safeshell's own link; SAFESHELL_HOME (%s) must be a directory of its own", bin, a.paths.Home)
-	}
-	if to, err := os.Readlink(bin); err != nil || to != self() {
-		tmp := bin + ".new"
-		os.Remove(tmp)
-		if err := os.Symlink(self(), tmp); err != nil {
-			return err
-		}
-		if err := os.Rename(tmp, bin); err != nil {
-			return err
-		}
+	if err := a.linkBinary(); err != nil {
+		return err
 	}
 	_, err := spool.Open(a.paths.Spool)
 	return err
@@ -328,10 +317,15 @@ func (a *app) refresh() (shims.Changes, error) {
 			want.Installed = append(want.Installed, n.Name)
 		}
 	}
-	if err := shims.RefreshShells(a.paths.Shell, self()); err != nil {
+	link := shims.Link(a.paths.Home)
+	if err := shims.RefreshShells(a.paths.Shell, link); err != nil {
 		return shims.Changes{}, err
 	}
-	return shims.Refresh(a.paths.Shims, self(), want, a.lookup)
+	ch, err := shims.Refresh(a.paths.Shims, link, want, a.lookup)
+	if err == nil {
+		a.stamp()
+	}
+	return ch, err
 }
 
 type execCmd struct {

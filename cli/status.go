@@ -93,6 +93,7 @@ func (c *statusCmd) Run(a *app) error {
 	}
 	fs := append(a.checkFiles(), a.checkRules()...)
 	fs = append(fs, a.checkPath()...)
+	fs = append(fs, a.checkVersions()...)
 	fs = append(fs, a.checkMonitor()...)
 	fs = append(fs, a.checkTrash()...)
 	r, caller := reportOn(fs), a.g.Caller()
@@ -131,6 +132,7 @@ func (c *doctorCmd) Run(a *app) error {
 	}
 	fs = append(fs, a.checkRules()...)
 	fs = append(fs, a.checkPath()...)
+	fs = append(fs, a.checkVersions()...)
 	for _, f := range initscript.Check(a.initEnv(), a.initParams()) {
 		where := f.File
 		if where != "" {
@@ -244,6 +246,9 @@ func (a *app) checkRules() []finding {
 
 // checkPath tells whether the shims are met first.
 func (a *app) checkPath() []finding {
+	if _, _, gone := a.linked(); gone {
+		return nil // checkVersions says it once for all shims
+	}
 	path := a.getenv("PATH")
 	var fs []finding
 	in := false

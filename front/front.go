@@ -147,7 +147,7 @@ func complete(paths config.Paths) bool {
 	if err != nil || fi.Mode().Perm()&0o022 != 0 {
 		return false
 	}
-	if to, err := os.Readlink(filepath.Join(paths.Home, "bin", "safeshell")); err != nil || to != shims.Executable() {
+	if !leadsTo(shims.Link(paths.Home), shims.Executable()) {
 		return false
 	}
 	for _, f := range []string{
@@ -161,6 +161,12 @@ func complete(paths config.Paths) bool {
 	return true
 }
 
+func leadsTo(link, binary string) bool {
+	to, err := os.Stat(link)
+	own, ownErr := os.Stat(binary)
+	return err == nil && ownErr == nil && os.SameFile(to, own)
+}
+
 // InitParams are what the scripts of `init` are made from.
 func InitParams(g *gate.Gate) initscript.Params {
 	r, _ := g.Rules()
@@ -168,7 +174,7 @@ func InitParams(g *gate.Gate) initscript.Params {
 	// would cost every prompt.
 	names := r.UserNames(Dir())
 	paths := g.Paths()
-	return initscript.Params{Binary: shims.Executable(), Home: paths.Home, UserHome: paths.User, Builtins: names}
+	return initscript.Params{Binary: shims.Link(paths.Home), Home: paths.Home, UserHome: paths.User, Builtins: names}
 }
 
 // Dir is the physical working directory; "" when it is gone.

@@ -26,7 +26,7 @@ const maxSeen = 200 // lines: each shell and agent may have a PATH of its own
 // into PATH since it, or Refresh, looked. It only adds: another PATH may lead to
 // what this one does not. Where nothing changed it costs a stat for each directory.
 func Follow(p Process, g *gate.Gate) (added []string) {
-	return follow(g.Paths().Shims, Executable(), p.lookup, func() []string {
+	return follow(g.Paths().Shims, Link(g.Paths().Home), p.lookup, func() []string {
 		r, _ := g.Rules()
 		var names []string
 		for _, n := range r.Names(workingDir()) {

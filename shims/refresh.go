@@ -51,6 +51,10 @@ type Changes struct {
 	Foreign []string
 }
 
+// Link is what all shims in a safeshell's home lead to: a link to the binary, which
+// alone is made anew when that moves.
+func Link(home string) string { return filepath.Join(home, "bin", "safeshell") }
+
 // Refresh makes the links in dir match want: one link to target for each
 // command. It never touches what is not its own, and removes links of its own
 // that are not wanted. Errors name the file.

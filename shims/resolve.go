@@ -101,6 +101,9 @@ func ownPath() (path string, deleted bool) {
 			own.path, own.deleted = strings.CutSuffix(string(buf[:n]), " (deleted)")
 		} else {
 			own.path, _ = os.Executable()
+			if real, err := filepath.EvalSymlinks(own.path); err == nil {
+				own.path = real // elsewhere a shim is told its own path
+			}
 		}
 	})
 	return own.path, own.deleted
@@ -177,14 +180,15 @@ func (f finder) isSelf(p string, st *unix.Stat_t) bool {
 		if s.Dev == st.Dev && s.Ino == st.Ino {
 			return true
 		}
-		if s.Size == st.Size && sameContent(p, selfExe) {
+		if s.Size == st.Size && SameContent(p, selfExe) {
 			return true
 		}
 	}
 	return false
 }
 
-func sameContent(a, b string) bool {
+// SameContent reports whether two files hold the same bytes.
+func SameContent(a, b string) bool {
 	fa, err := os.Open(a)
 	if err != nil {
 		return false
