@@ -408,3 +408,5 @@ func (c *cmdline) operands(skip int, f func(i int) bool) {
 		}
 	}
 }
+
+func isShell(name string) bool { return strings.HasSuffix(name, "sh") && name != "tclsh" }

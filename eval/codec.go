@@ -1,6 +1,9 @@
 package eval
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"safeshell/eval/condition"
+)
 
 // The compiled form of rules is written and read by hand: strings with their
 // length, numbers as varints. What is read may be damaged; every read is
@@ -141,12 +144,11 @@ func (e *encoder) rule(r *rule) {
 	e.pattern(r.directory)
 	e.num(len(r.conditions))
 	for _, c := range r.conditions {
-		e.str(c.written)
-		if c.script == c.written {
-			e.str("")
-		} else {
-			e.str(c.script)
-		}
+		e.str(c.Written)
+		e.str(c.Script)
+		e.str(c.Match.Of)
+		e.str(c.Match.Regexp)
+		e.bool(c.Match.Negated)
 	}
 	e.str(string(r.context))
 	e.num(int(r.action))
@@ -177,13 +179,9 @@ func (d *decoder) rule(commands bool) *rule {
 	}
 	r.directory = d.pattern()
 	if n := d.count(); n > 0 {
-		r.conditions = make([]condition, n)
+		r.conditions = make([]condition.Condition, n)
 		for i := range r.conditions {
-			c := condition{written: d.str(), script: d.str()}
-			if c.script == "" {
-				c.script = c.written
-			}
-			r.conditions[i] = c
+			r.conditions[i] = condition.Condition{Written: d.str(), Script: d.str(), Match: condition.Match{Of: d.str(), Regexp: d.str(), Negated: d.bool()}}
 		}
 	}
 	r.context = Context(d.str())

@@ -14,6 +14,7 @@ import (
 
 	"safeshell/budget"
 	"safeshell/config"
+	"safeshell/eval/condition"
 	"safeshell/script"
 )
 
@@ -190,7 +191,7 @@ type Rules struct {
 	dirPlain  bool // it is written as the path would be
 
 	context Context // once asked
-	judge   conditionJudge
+	judge   *condition.Judge
 	trace   func(rule, outcome string)
 }
 
@@ -268,21 +269,25 @@ func (r *Rules) getenv(name string) string {
 	return ""
 }
 
-func (r *Rules) conditionJudge() conditionJudge {
+func (r *Rules) conditionJudge() *condition.Judge {
 	if r.judge == nil {
 		if r.o.Settings != nil {
 			r.o.ConditionTimeout, r.o.FailOpen = r.o.Settings()
 		}
-		self, _ := os.Executable()
-		r.judge = &bashJudge{
-			environ: r.o.Environ,
-			timeout: r.o.ConditionTimeout,
-			avoid:   []string{r.o.Paths.Shims, r.o.Paths.Shell},
-			self:    self,
-			spend:   func(n int) bool { return r.budget.Spend(n) },
+		r.judge = &condition.Judge{
+			Env:     r.environ(),
+			Timeout: r.o.ConditionTimeout,
+			Spend:   func(n int) bool { return r.budget.Spend(n) },
+			Branch:  r.branchIn,
 		}
 	}
 	return r.judge
+}
+
+// environ is the environment of what is run to judge a command.
+func (r *Rules) environ() condition.Env {
+	self, _ := os.Executable()
+	return condition.Env{Environ: r.o.Environ, Avoid: []string{r.o.Paths.Shims, r.o.Paths.Shell}, Self: self}
 }
 
 // JudgeUnknown returns the verdict on what could not be analysed: to be asked

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"safeshell/script"
+
+	"golang.org/x/sys/unix"
 )
 
 // gitPlace is the repository that a git command would work on.
@@ -58,17 +60,12 @@ func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 		}
 		p.gitDir = gitDir
 		p.top, p.named = p.dir, true
+	} else if p.top = v.r.gitTopOf(filepath.Clean(p.dir)); p.top != "" {
+		p.gitDir = followGitFile(filepath.Join(p.top, ".git"))
+	} else if isGitDir(p.dir) { // inside .git or a bare repository
+		p.gitDir = p.dir
 	} else {
-		p.top = v.r.gitTopOf(filepath.Clean(p.dir))
-		if p.top == "" {
-			if isGitDir(p.dir) { // inside .git or a bare repository
-				p.gitDir = p.dir
-			} else {
-				return p, never
-			}
-		} else {
-			p.gitDir = followGitFile(filepath.Join(p.top, ".git"))
-		}
+		return p, never
 	}
 	if !isGitDir(p.gitDir) {
 		return p, never
@@ -271,6 +268,26 @@ func (v *view) switchesTo() (name string, changed bool) {
 		return "", false
 	}
 	return name, true
+}
+
+// branchIn returns what git branch --show-current prints in dir, as the files of a
+// usual repository tell; else git has to be asked.
+func (r *Rules) branchIn(dir string) (name string, known bool) {
+	for _, e := range r.o.Environ {
+		for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_CONFIG"} {
+			if strings.HasPrefix(e, name) {
+				return "", false
+			}
+		}
+	}
+	top := r.gitTopOf(filepath.Clean(dir))
+	var st unix.Stat_t
+	if top == "" || unix.Stat(top, &st) != nil || int(st.Uid) != os.Geteuid() {
+		return "", false
+	}
+	p := gitPlace{dir: dir, top: top, gitDir: followGitFile(filepath.Join(top, ".git"))}
+	name, k := p.branchName(r)
+	return name, k == sure && isGitDir(p.gitDir)
 }
 
 func (p gitPlace) branchName(r *Rules) (string, certainty) {

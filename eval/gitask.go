@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"safeshell/eval/condition"
 	"strings"
 	"syscall"
 	"time"
@@ -25,7 +26,7 @@ var errRunsCode = errors.New("the repository's git configuration can run program
 // repository's configuration or the caller's environment could make it run.
 func (p gitPlace) git(r *Rules, args ...string) (string, error) {
 	if r.budget.Left() <= 0 {
-		return "", errBudget
+		return "", condition.ErrBudget
 	}
 	if !p.runsNothing() {
 		return "", errRunsCode
@@ -53,11 +54,9 @@ type gitAsker struct {
 // below top, with further variables, and with those GIT_ variables that keep
 // wants.
 func (r *Rules) gitAsker(dir, top string, environ []string, keep func(name string) bool) gitAsker {
-	j := bashJudge{environ: r.o.Environ, avoid: []string{r.o.Paths.Shims, r.o.Paths.Shell}}
-	j.self, _ = os.Executable()
 	path := ""
 	env := []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
-	for _, e := range append(j.env(dir), environ...) {
+	for _, e := range append(r.environ().For(dir), environ...) {
 		name, v, _ := strings.Cut(e, "=")
 		if name == "PATH" {
 			path = v
@@ -74,12 +73,12 @@ func (r *Rules) askGit(a gitAsker, args []string) (string, error) {
 	if a.git == "" {
 		return "", exec.ErrNotFound
 	}
-	if !r.budget.Spend(processCost) {
-		return "", errBudget
+	if !r.budget.Spend(condition.ProcessCost) {
+		return "", condition.ErrBudget
 	}
 	limit := r.o.ConditionTimeout
 	if limit <= 0 {
-		limit = DefaultConditionTimeout
+		limit = condition.DefaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -104,7 +103,7 @@ const maxOutput = 8 << 20
 
 func (o *boundedOutput) Write(b []byte) (int, error) {
 	if o.Len()+len(b) > maxOutput {
-		return 0, errBudget
+		return 0, condition.ErrBudget
 	}
 	return o.Buffer.Write(b)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"safeshell/eval/condition"
 	"safeshell/script"
 )
 
@@ -418,11 +419,12 @@ func (j *judging) decide() {
 // its time takes none of the others'.
 func (j *judging) condition(open []*hit) int {
 	rules := make([]*rule, len(open))
+	conditions := make([][]condition.Condition, len(open))
 	for i, h := range open {
-		rules[i] = h.rule
+		rules[i], conditions[i] = h.rule, h.rule.conditions
 	}
 	values := j.v.values()
-	holds, at, err := j.r.conditionJudge().first(rules, values)
+	holds, at, err := j.r.conditionJudge().First(conditions, values)
 	for i := range open {
 		switch {
 		case i == holds:
@@ -448,7 +450,7 @@ func (j *judging) condition(open []*hit) int {
 		j.d.Notes = append(j.d.Notes, fmt.Sprintf(note, h.rule.name, err, "not holding"))
 		return at + 1
 	}
-	if values.dir == "" {
+	if values.Dir == "" {
 		// The shim will see the directory; here it can only be asked.
 		if j.r.who() != AI {
 			return at + 1
@@ -498,12 +500,12 @@ func (j *judging) fillRedirect(h *hit) {
 	d := &j.d
 	v := j.v.values()
 	args, known := j.v.args()
-	cmd := v.name
-	if v.args != "" {
-		cmd += " " + v.args
+	cmd := v.Name
+	if v.Args != "" {
+		cmd += " " + v.Args
 	}
-	d.Redirect, _ = expandRedirect(h.rule.redirect, cmd, v.dir, j.r.o.Paths.User, args, known)
-	d.RedirectBefore, d.RedirectAfter = aroundArgs(h.rule.redirect, cmd, v.dir, j.r.o.Paths.User, known)
+	d.Redirect, _ = expandRedirect(h.rule.redirect, cmd, v.Dir, j.r.o.Paths.User, args, known)
+	d.RedirectBefore, d.RedirectAfter = aroundArgs(h.rule.redirect, cmd, v.Dir, j.r.o.Paths.User, known)
 }
 
 func plural(n int, what string) string {

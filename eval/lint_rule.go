@@ -2,10 +2,8 @@ package eval
 
 import (
 	"bytes"
-	"context"
-	"os/exec"
+	"safeshell/eval/condition"
 	"strings"
-	"time"
 )
 
 // lintRule finds rules that are well formed and yet do nothing: they can never
@@ -44,8 +42,8 @@ func lintRule(path string, r *rule) (out []Problem) {
 		}
 	}
 	for _, c := range r.conditions {
-		if text := refusedByBash(c.script); text != "" {
-			bad("has a condition that bash does not accept: "+text, "try it: bash -n -c "+quote(c.written))
+		if text := condition.Refused(c.Script); text != "" {
+			bad("has a condition that bash does not accept: "+text, "try it: bash -n -c "+quote(c.Written))
 		}
 	}
 	return out
@@ -123,26 +121,4 @@ func (c *clause) keep(mask int) {
 			*f.to = unset
 		}
 	}
-}
-
-// refusedByBash returns what bash says of a condition that it cannot parse;
-// empty when it can, or when there is no bash.
-func refusedByBash(script string) string {
-	bash := findBash()
-	if bash == "" {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-p", "-n", "-c", script)
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
-	out, err := cmd.CombinedOutput()
-	if err == nil || ctx.Err() != nil {
-		return ""
-	}
-	text, _, _ := strings.Cut(string(out), "\n")
-	if _, rest, ok := strings.Cut(text, ": "); ok {
-		text = rest
-	}
-	return strings.TrimPrefix(text, "-c: ")
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"path/filepath"
+	"safeshell/eval/condition"
 	"strings"
 	"testing"
 )
@@ -40,7 +41,7 @@ func TestLint(t *testing.T) {
 		t.Error(p)
 	}
 	// Text that our parser takes and bash does not.
-	if refusedByBash("echo a; )") == "" || refusedByBash("true") != "" {
+	if condition.Refused("echo a; )") == "" || condition.Refused("true") != "" {
 		t.Error("bash is not asked")
 	}
 }

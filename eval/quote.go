@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"safeshell/eval/condition"
 	"safeshell/script"
 )
 
@@ -31,7 +32,7 @@ func quote(s string) string {
 	case plain:
 		return s
 	}
-	return singleQuote(s)
+	return condition.Quote(s)
 }
 
 func ansiQuote(s string) string {

@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"safeshell/eval/condition"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -13,7 +14,7 @@ import (
 func parseRedirect(text string) ([]redirectWord, error) {
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return nil, parseErrorText(err)
+		return nil, condition.ParseError(err)
 	}
 	if len(f.Stmts) != 1 {
 		return nil, fmt.Errorf("%d commands, not one", len(f.Stmts))
@@ -47,19 +48,6 @@ func (w redirectWord) fixed() bool {
 	return !w.args
 }
 
-// parseErrorText drops the invented file name from a parser's error.
-func parseErrorText(err error) error {
-	var pe syntax.ParseError
-	if errors.As(err, &pe) {
-		return fmt.Errorf("not valid shell: column %d: %s", pe.Pos.Col(), pe.Text)
-	}
-	var le syntax.LangError
-	if errors.As(err, &le) {
-		return fmt.Errorf("not valid bash: column %d: %s", le.Pos.Col(), le.Feature)
-	}
-	return fmt.Errorf("not valid shell: %w", err)
-}
-
 func redirectWordOf(w *syntax.Word) (redirectWord, error) {
 	var out redirectWord
 	var walk func(parts []syntax.WordPart, quoted bool) error
@@ -68,7 +56,7 @@ func redirectWordOf(w *syntax.Word) (redirectWord, error) {
 		for i, p := range parts {
 			switch p := p.(type) {
 			case *syntax.Lit:
-				s := unescape(p.Value, quoted)
+				s := condition.Unescape(p.Value, quoted)
 				if !quoted {
 					if strings.ContainsAny(p.Value, "*?[{") && !strings.Contains(p.Value, `\`) {
 						return fmt.Errorf("%q: patterns are not expanded here", p.Value)
@@ -98,7 +86,7 @@ func redirectWordOf(w *syntax.Word) (redirectWord, error) {
 					return err
 				}
 			case *syntax.ParamExp:
-				if !plainParam(p) {
+				if !condition.PlainParam(p) {
 					return errors.New("only $ARGS, $CMD and $PWD can be used, without operators")
 				}
 				switch p.Param.Value {
@@ -143,31 +131,6 @@ func argsCount(w *syntax.Word) int {
 		return true
 	})
 	return n
-}
-
-// plainParam says that p is $NAME or ${NAME}.
-func plainParam(p *syntax.ParamExp) bool {
-	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil &&
-		p.Repl == nil && p.Exp == nil && p.Names == 0 && p.NestedParam == nil && len(p.Modifiers) == 0
-}
-
-// unescape removes backslashes as the shell does, outside or inside double
-// quotes.
-func unescape(s string, quoted bool) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
-			i++
-			if s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // expandRedirect returns the argv that the words stand for. ok is false when a word

@@ -1,5 +1,7 @@
 package eval
 
+import "safeshell/eval/condition"
+
 // tri is a yes/no key that may be absent.
 type tri uint8
 
@@ -19,7 +21,7 @@ type rule struct {
 	match      []clause // any of them; none: always
 	unless     []clause // any of them excepts
 	directory  pattern
-	conditions []condition
+	conditions []condition.Condition
 	context    Context // "" for all
 	action     Action
 	override   bool // allow_override
@@ -36,10 +38,6 @@ type rule struct {
 func (r *rule) runsCode() bool { return len(r.conditions) > 0 || r.action == Redirect }
 
 type span struct{ first, last int }
-
-// condition is one bash condition: as written, and as given to bash, with
-// single-quoted $CMD, $ARGS and $PWD made expansions.
-type condition struct{ written, script string }
 
 // examples are the lines that `rules test` runs.
 type examples struct{ match, noMatch []example }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"safeshell/config/yamltree"
+	"safeshell/eval/condition"
 )
 
 // sourceKind says where rules come from, and so what they may hold.
@@ -222,19 +223,19 @@ func (s *schema) action(n *yamltree.Node) (Action, bool) {
 	return Allow, false
 }
 
-func (s *schema) conditions(n *yamltree.Node) []condition {
-	var out []condition
+func (s *schema) conditions(n *yamltree.Node) []condition.Condition {
+	var out []condition.Condition
 	for i, text := range s.list(n, "conditions") {
 		place := n
 		if n.Kind == yamltree.Sequence {
 			place = n.Content[i]
 		}
-		script, fix, err := compileCondition(text)
+		c, fix, err := condition.Compile(text)
 		if err != nil {
 			s.bad(place, fix, "condition: %v", err)
 			continue
 		}
-		out = append(out, condition{text, script})
+		out = append(out, c)
 		if len(s.problems) > 200 {
 			break // enough to correct
 		}

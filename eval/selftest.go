@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"safeshell/eval/condition"
 	"safeshell/script"
 )
 
@@ -165,7 +166,7 @@ func (t *tester) fires(x *rule, e example) bool {
 		if len(x.conditions) == 0 {
 			return true
 		}
-		holds, _, err := t.rules.conditionJudge().first([]*rule{x}, v.values())
+		holds, _, err := t.rules.conditionJudge().First([][]condition.Condition{x.conditions}, v.values())
 		if err != nil {
 			t.rep.fail("rule %s: its conditions could not be judged for %s: %v", x.name, quote(e.line), err)
 		}

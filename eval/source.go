@@ -186,7 +186,7 @@ func openSource(path string, kind sourceKind, cache string) *source {
 // cacheFormat stands in the names of cached files, so that two versions of
 // safeshell side by side do not write over each other's at every command. It
 // changes with blobVersion and sourceMeta; tests set it by -ldflags -X.
-var cacheFormat = "1"
+var cacheFormat = "2"
 
 // cacheBase is the name, without ending, of a source's files in the cache.
 func cacheBase(path, cache string) string {

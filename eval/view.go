@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"safeshell/eval/condition"
 	"safeshell/script"
 )
 
@@ -31,7 +32,7 @@ type view struct {
 	at                       workDir
 	judging                  judging
 	valuesDone               bool
-	vals                     commandValues
+	vals                     condition.Values
 	branches                 *branchFact
 	walked                   int // files looked at for what can be had again, of all targets
 	ownFrom, ownUntil        int // see ownRange; 0: not looked
@@ -195,20 +196,20 @@ func (v *view) args() (args []string, known bool) {
 }
 
 // values are what conditions see.
-func (v *view) values() commandValues {
+func (v *view) values() condition.Values {
 	if v.valuesDone {
 		return v.vals
 	}
 	v.valuesDone = true
-	v.vals.dir = v.dir
+	v.vals.Dir = v.dir
 	var b strings.Builder
 	for i, w := range v.c.Argv {
 		s := ""
 		if i == 0 {
 			if t, ok := w.Text(); ok {
-				v.vals.name = quote(baseName(t))
+				v.vals.Name = quote(baseName(t))
 			} else {
-				v.vals.name = shown(v.a.Text, w, v.c.Nested)
+				v.vals.Name = shown(v.a.Text, w, v.c.Nested)
 			}
 			continue
 		}
@@ -218,6 +219,6 @@ func (v *view) values() commandValues {
 		}
 		b.WriteString(s)
 	}
-	v.vals.args = b.String()
+	v.vals.Args = b.String()
 	return v.vals
 }

@@ -1,4 +1,7 @@
-package eval
+// Package condition compiles and judges the bash conditions of rules: values
+// that could become code are refused, the documented forms are matched in this
+// process, all else runs in bash.
+package condition
 
 import (
 	"errors"
@@ -8,28 +11,52 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxCondition bounds one condition's text, in bytes.
-const maxCondition = 16 << 10
+// maxText bounds one condition's text, in bytes.
+const maxText = 16 << 10
 
-// compileCondition checks a bash condition and returns the text for bash, in
-// which $CMD, $ARGS and $PWD (also ${CMD}) inside single quotes have become
-// expansions: '^$CMD' is given to bash as '^'"$CMD"”. A condition in which a
-// value could become code is refused. fix says how to write it instead.
-func compileCondition(text string) (script, fix string, err error) {
-	if len(text) > maxCondition {
-		return "", "put it into a script and call that", fmt.Errorf("longer than %d bytes", maxCondition)
+// Condition is one bash condition.
+type Condition struct {
+	Written string // in the rules file
+	Script  string // for bash: single-quoted $CMD, $ARGS and $PWD are expansions
+	Match   Match  // the form that needs no bash
+}
+
+// Compile checks a condition. In its text for bash, $CMD, $ARGS and $PWD (also
+// ${CMD}) inside single quotes have become expansions: '^$CMD' is given to bash as
+// '^'"$CMD"”. A condition in which a value could become code is refused. fix says
+// how to write it instead.
+func Compile(text string) (c Condition, fix string, err error) {
+	if len(text) > maxText {
+		return c, "put it into a script and call that", fmt.Errorf("longer than %d bytes", maxText)
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return "", "correct it; try it with bash -n -c", parseErrorText(err)
+		return c, "correct it; try it with bash -n -c", ParseError(err)
 	}
 	if len(file.Stmts) == 0 {
-		return "", "write a command, or remove the condition", errors.New("it runs nothing")
+		return c, "write a command, or remove the condition", errors.New("it runs nothing")
 	}
 	if err := checkValues(file); err != nil {
-		return "", "keep values data: compare them with grep, [[ ... == ... ]] or case", err
+		return c, "keep values data: compare them with grep, [[ ... == ... ]] or case", err
 	}
-	return openQuotes(file, text)
+	script, fix, err := openQuotes(file, text)
+	if err != nil {
+		return c, fix, err
+	}
+	return Condition{text, script, recognise(file)}, "", nil
+}
+
+// ParseError drops the invented file name from a parser's error.
+func ParseError(err error) error {
+	var pe syntax.ParseError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("not valid shell: column %d: %s", pe.Pos.Col(), pe.Text)
+	}
+	var le syntax.LangError
+	if errors.As(err, &le) {
+		return fmt.Errorf("not valid bash: column %d: %s", le.Pos.Col(), le.Feature)
+	}
+	return fmt.Errorf("not valid shell: %w", err)
 }
 
 // openQuotes replaces the values inside single quotes. It edits the text at the
@@ -114,6 +141,10 @@ func valueAt(s string, i int) (int, string) {
 		}
 	}
 	return 0, ""
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
 func holdsValue(s string) bool {

@@ -1,4 +1,4 @@
-package eval
+package condition
 
 import (
 	"bufio"
@@ -14,45 +14,43 @@ import (
 	"time"
 )
 
-// What is asked outside of this process has time limits of its own; in units of
-// the budget it bounds how often that is done for one text.
+// ErrBudget says that the budget for judging is spent.
+var ErrBudget = errors.New("there is too much to judge")
+
+// DefaultTimeout applies when a Judge names no limit.
+const DefaultTimeout = time.Second
+
+// Units of the budget: a process has a time limit of its own; this bounds how
+// often one is started for one text.
 const (
-	processCost   = 4000
-	conditionCost = 10
+	ProcessCost = 4000
+	matchCost   = 10
 )
 
-var errBudget = errors.New("there is too much to judge")
-
-// DefaultConditionTimeout applies when Options name no limit.
-const DefaultConditionTimeout = time.Second
-
-// A conditionJudge says of each rule whether all its conditions hold. The seam
-// for judging conditions without a process: another implementation may answer
-// for those that it understands, and hand the rest on.
-type conditionJudge interface {
-	// first returns the index of the first rule whose conditions all hold, -1
-	// when none does. err says why rules from `at` on could not be judged.
-	first(rules []*rule, v commandValues) (holds, at int, err error)
+// Values are what conditions see.
+type Values struct {
+	Name string // the command's base name, quoted for the shell
+	Args string // the arguments, quoted for the shell
+	Dir  string // working directory; empty when it is not known
 }
 
-// commandValues are what conditions see.
-type commandValues struct {
-	name string // the command's base name, quoted for the shell
-	args string // the arguments, quoted for the shell
-	dir  string // working directory; empty when it is not known
+// Judge says of lists of conditions whether they hold.
+type Judge struct {
+	Env     Env
+	Timeout time.Duration        // of one call of First
+	Spend   func(units int) bool // takes from the budget; nil: there is none
+	// Branch returns what git branch --show-current prints in a directory; known
+	// is false when git has to be asked.
+	Branch func(dir string) (name string, known bool)
+
+	bash string // "" to look for it
 }
 
-// bashJudge judges simple conditions in this process and runs the others in one
-// bash.
-type bashJudge struct {
-	environ []string
-	timeout time.Duration
-	avoid   []string // directories that PATH must not have: the shims
-	self    string   // the running executable: PATH entries that lead to it are shims too
-	bash    string   // "" to look for it
-
-	memo  *inProcess // of the conditions that need no bash
-	spend func(n int) bool
+// Env makes the environment of what is run to judge a command.
+type Env struct {
+	Environ []string
+	Avoid   []string // directories that PATH must not have: the shims
+	Self    string   // the running executable: PATH entries that lead to it are shims too
 }
 
 // The program that runs conditions. The values come through descriptor 3 and
@@ -75,11 +73,26 @@ const exportLimit = 32 << 10
 // maxScript bounds the text of one bash start (Linux: 128 KiB per argument).
 const maxScript = 96 << 10
 
-func (j *bashJudge) first(rules []*rule, v commandValues) (holds, at int, err error) {
-	if j.spend != nil && !j.spend(len(rules)*conditionCost+(len(v.args)>>8)) {
-		return -1, 0, errBudget
+// First returns the index of the first of some rules whose conditions all hold,
+// -1 when there is none. err says why those from `at` on could not be judged.
+func (j *Judge) First(rules [][]Condition, v Values) (holds, at int, err error) {
+	if !j.spend(len(rules)*matchCost + len(v.Args)>>8) {
+		return -1, 0, ErrBudget
 	}
-	rest, index, known := j.open(rules, v)
+	// Bash has those that are not known, before the first that is known to hold.
+	var rest [][]Condition
+	var index []int
+	known := -1
+	for i, r := range rules {
+		holds, ok := j.match(r, v)
+		if ok && holds {
+			known = i
+			break
+		}
+		if !ok {
+			rest, index = append(rest, r), append(index, i)
+		}
+	}
 	if len(rest) == 0 {
 		return known, len(rules), nil
 	}
@@ -93,22 +106,24 @@ func (j *bashJudge) first(rules []*rule, v commandValues) (holds, at int, err er
 	return -1, index[min(at, len(index)-1)], err
 }
 
-func (j *bashJudge) firstInBash(rules []*rule, v commandValues) (holds, at int, err error) {
-	if v.dir == "" {
+func (j *Judge) spend(n int) bool { return j.Spend == nil || j.Spend(n) }
+
+func (j *Judge) firstInBash(rules [][]Condition, v Values) (holds, at int, err error) {
+	if v.Dir == "" {
 		return -1, 0, errors.New("the working directory is not known")
 	}
-	if j.spend != nil && !j.spend(processCost) {
-		return -1, 0, errBudget
+	if !j.spend(ProcessCost) {
+		return -1, 0, ErrBudget
 	}
 	bash := j.bash
 	if bash == "" {
-		if bash = findBash(); bash == "" {
+		if bash = Bash(); bash == "" {
 			return -1, 0, errors.New("bash was not found")
 		}
 	}
-	limit := j.timeout
+	limit := j.Timeout
 	if limit <= 0 {
-		limit = DefaultConditionTimeout
+		limit = DefaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -131,18 +146,18 @@ func (j *bashJudge) firstInBash(rules []*rule, v commandValues) (holds, at int, 
 
 // conditionScript writes the program for rules from begin on; end is the first
 // rule that did not fit.
-func conditionScript(rules []*rule, begin int) (script string, end int) {
+func conditionScript(rules [][]Condition, begin int) (script string, end int) {
 	var b strings.Builder
 	b.WriteString(condPrologue)
 	for end = begin; end < len(rules); end++ {
 		var one strings.Builder
 		// Not as the condition of if or &&, where bash ignores set -e.
-		for _, c := range rules[end].conditions {
-			one.WriteString(strings.Replace(condRun, "%s", singleQuote(c.script), 1))
+		for _, c := range rules[end] {
+			one.WriteString(strings.Replace(condRun, "%s", Quote(c.Script), 1))
 			one.WriteString("\nif [ $? = 0 ]; then\n")
 		}
 		n := strconv.Itoa(end)
-		one.WriteString("echo y " + n + " >&4; exit 0\n" + strings.Repeat("fi\n", len(rules[end].conditions)) + "echo n " + n + " >&4\n")
+		one.WriteString("echo y " + n + " >&4; exit 0\n" + strings.Repeat("fi\n", len(rules[end])) + "echo n " + n + " >&4\n")
 		if b.Len()+one.Len() > maxScript && end > begin {
 			break
 		}
@@ -151,13 +166,14 @@ func conditionScript(rules []*rule, begin int) (script string, end int) {
 	return b.String(), end
 }
 
-func singleQuote(s string) string {
+// Quote returns s in single quotes.
+func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // run starts one bash. judged is the number of the first rule that got no
 // answer.
-func (j *bashJudge) run(ctx context.Context, limit time.Duration, bash, script string, v commandValues) (holds, judged int, err error) {
+func (j *Judge) run(ctx context.Context, limit time.Duration, bash, script string, v Values) (holds, judged int, err error) {
 	valuesR, valuesW, err := os.Pipe()
 	if err != nil {
 		return -1, 0, err
@@ -171,12 +187,12 @@ func (j *bashJudge) run(ctx context.Context, limit time.Duration, bash, script s
 	defer resultR.Close()
 
 	size := "large"
-	if len(v.args)+len(v.name) < exportLimit {
+	if len(v.Args)+len(v.Name) < exportLimit {
 		size = "small"
 	}
-	cmd := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-p", "-c", script, "safeshell-condition", v.name, size)
-	cmd.Dir = v.dir
-	cmd.Env = j.env(v.dir)
+	cmd := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-p", "-c", script, "safeshell-condition", v.Name, size)
+	cmd.Dir = v.Dir
+	cmd.Env = j.Env.For(v.Dir)
 	cmd.ExtraFiles = []*os.File{valuesR, resultW}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -187,7 +203,7 @@ func (j *bashJudge) run(ctx context.Context, limit time.Duration, bash, script s
 		return -1, 0, err
 	}
 	go func() {
-		io.WriteString(valuesW, v.args) // EPIPE when bash is gone: it is reported by its silence
+		io.WriteString(valuesW, v.Args) // EPIPE when bash is gone: it is reported by its silence
 		valuesW.Close()
 	}()
 	if d, ok := ctx.Deadline(); ok {
@@ -217,13 +233,13 @@ func (j *bashJudge) run(ctx context.Context, limit time.Duration, bash, script s
 	return -1, judged, waitErr
 }
 
-// env is the environment of the conditions: without what changes bash, and
+// For returns the environment in dir: without what changes bash, and
 // without the shims.
-func (j *bashJudge) env(dir string) []string {
-	out := make([]string, 0, len(j.environ)+3)
+func (e Env) For(dir string) []string {
+	out := make([]string, 0, len(e.Environ)+3)
 	path := ""
-	for _, e := range j.environ {
-		name, value, _ := strings.Cut(e, "=")
+	for _, kv := range e.Environ {
+		name, value, _ := strings.Cut(kv, "=")
 		switch name {
 		case "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "PS4", "PROMPT_COMMAND", "POSIXLY_CORRECT",
 			"IFS", "BASH_XTRACEFD", "BASH_COMPAT", "TMOUT", "GREP_OPTIONS", "CMD", "ARGS", "PWD", "OLDPWD", "GIT_OPTIONAL_LOCKS":
@@ -235,17 +251,17 @@ func (j *bashJudge) env(dir string) []string {
 		if strings.HasPrefix(name, "BASH_FUNC_") {
 			continue
 		}
-		out = append(out, e)
+		out = append(out, kv)
 	}
-	return append(out, "PATH="+j.cleanPath(path), "PWD="+dir, "GIT_OPTIONAL_LOCKS=0")
+	return append(out, "PATH="+e.cleanPath(path), "PWD="+dir, "GIT_OPTIONAL_LOCKS=0")
 }
 
 // cleanPath removes relative directories and those that hold safeshell's
 // shims.
-func (j *bashJudge) cleanPath(path string) string {
+func (e Env) cleanPath(path string) string {
 	var keep []string
 	for _, d := range filepath.SplitList(path) {
-		if filepath.IsAbs(d) && !j.isShims(d) {
+		if filepath.IsAbs(d) && !e.isShims(d) {
 			keep = append(keep, d)
 		}
 	}
@@ -257,9 +273,9 @@ func (j *bashJudge) cleanPath(path string) string {
 
 // isShims recognises a directory of shims by its place, and one of another
 // safeshell home by what its links lead to.
-func (j *bashJudge) isShims(dir string) bool {
+func (e Env) isShims(dir string) bool {
 	clean := filepath.Clean(dir)
-	for _, a := range j.avoid {
+	for _, a := range e.Avoid {
 		if a == "" {
 			continue
 		}
@@ -267,12 +283,12 @@ func (j *bashJudge) isShims(dir string) bool {
 			return true
 		}
 	}
-	if j.self == "" {
+	if e.Self == "" {
 		return false
 	}
 	for _, name := range [...]string{"rm", "git", "bash", "sh"} {
 		link := filepath.Join(clean, name)
-		if fi, err := os.Lstat(link); err == nil && fi.Mode()&os.ModeSymlink != 0 && sameFile(link, j.self) {
+		if fi, err := os.Lstat(link); err == nil && fi.Mode()&os.ModeSymlink != 0 && sameFile(link, e.Self) {
 			return true
 		}
 	}
@@ -288,12 +304,34 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// findBash prefers the system's bash: PATH belongs to whoever is judged.
-func findBash() string {
+// Bash returns the path of bash, empty when there is none. It prefers the system's bash: PATH belongs to whoever is judged.
+func Bash() string {
 	for _, p := range [...]string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/run/current-system/sw/bin/bash"} {
 		if fi, err := os.Stat(p); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
 			return p
 		}
 	}
 	return ""
+}
+
+// Refused returns what bash says of a condition that it cannot parse;
+// empty when it can, or when there is no bash.
+func Refused(script string) string {
+	bash := Bash()
+	if bash == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-p", "-n", "-c", script)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+	out, err := cmd.CombinedOutput()
+	if err == nil || ctx.Err() != nil {
+		return ""
+	}
+	text, _, _ := strings.Cut(string(out), "\n")
+	if _, rest, ok := strings.Cut(text, ": "); ok {
+		text = rest
+	}
+	return strings.TrimPrefix(text, "-c: ")
 }

@@ -1,4 +1,4 @@
-package eval
+package condition
 
 import (
 	"errors"
@@ -241,7 +241,7 @@ func literal(w *syntax.Word) string {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			b.WriteString(unescape(p.Value, false))
+			b.WriteString(Unescape(p.Value, false))
 		case *syntax.SglQuoted:
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
@@ -255,6 +255,25 @@ func literal(w *syntax.Word) string {
 		default:
 			return ""
 		}
+	}
+	return b.String()
+}
+
+// Unescape removes backslashes as the shell does, outside or inside double
+// quotes.
+func Unescape(s string, quoted bool) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
+			i++
+			if s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
 	}
 	return b.String()
 }
