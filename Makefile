@@ -21,7 +21,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) -X safeshell/cli.Commit=$(CO
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock pictures
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock pictures release
 
 all: build
 
@@ -51,6 +51,13 @@ tools:
 
 demo: build
 	@./docs/demo.sh $(abspath $(BIN))
+
+# dist/: archives, packages, npm's, a formula, sums and signature (docs/verify.md).
+# make release VERSION=v0.1.0 REPOSITORY=owner/name MINISIGN_KEY=file, the key's
+# password in MINISIGN_PASSWORD; ALLOW_DIRTY=1 for a trial.
+REPOSITORY ?= owner/safeshell
+release:
+	@$(GO) run ./internal/release -version '$(VERSION)' -repository '$(REPOSITORY)' $(if $(ALLOW_DIRTY),-allow-dirty) $(RELEASEFLAGS)
 
 # The README's pictures, from the real program; needs tmux.
 pictures: build
@@ -112,4 +119,4 @@ builds: build
 	./bench/builds.sh $(abspath $(BIN))
 
 clean:
-	rm -rf bin program/safeshell-whole
+	rm -rf bin dist dist.new program/safeshell-whole
