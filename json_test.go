@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,10 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+
+	"safeshell/cli"
 	"safeshell/spool"
 	"safeshell/testdir"
 )
@@ -79,7 +82,7 @@ func TestJSONShape(t *testing.T) {
 			t.Errorf("docs/json.md says of %s neither one object nor one a line: %s", m[1], m[2])
 		}
 	}
-	for _, name := range withJSON(run) {
+	for _, name := range withJSON(t) {
 		if _, ok := calls[name]; !ok {
 			t.Errorf("%s has --json and no line in this test", name)
 		}
@@ -90,7 +93,7 @@ func TestJSONShape(t *testing.T) {
 			t.Errorf("docs/json.md says nothing of %s", name)
 		}
 		if name == "pending" {
-			defer ask(t, filepath.Join(dir, "spool"), proj)()
+			defer ask(t, filepath.Join(dir, "spool"), proj, "hello")()
 		}
 		out, errs := run(append(append(append([]string{binary}, strings.Fields(name)...), "--json"), args...)...)
 		all := strings.SplitAfter(out, "\n")
@@ -110,20 +113,23 @@ func TestJSONShape(t *testing.T) {
 	}
 }
 
-// withJSON are the commands that have the option --json, by the completion.
-func withJSON(run func(...string) (string, string)) (names []string) {
-	out, _ := run(binary, "completion", "zsh")
-	for in := bufio.NewScanner(strings.NewReader(out)); in.Scan(); {
-		path, words, ok := strings.Cut(strings.TrimSpace(in.Text()), ") ")
-		if ok && regexp.MustCompile(`--json\b`).MatchString(words) {
-			names = append(names, strings.Trim(path, "' "))
+// withJSON are the commands that have the option --json, by the grammar.
+func withJSON(t *testing.T) (names []string) {
+	t.Helper()
+	model, err := cli.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range model.Leaves(true) {
+		if slices.ContainsFunc(n.Flags, func(f *kong.Flag) bool { return f.Name == "json" }) {
+			names = append(names, n.Path())
 		}
 	}
 	return names
 }
 
 // ask lets a request wait until what it returns is called.
-func ask(t *testing.T, dir, proj string) (end func()) {
+func ask(t *testing.T, dir, proj string, argv ...string) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := spool.Open(dir)
@@ -137,7 +143,7 @@ func ask(t *testing.T, dir, proj string) (end func()) {
 	waits, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = s.Ask(ctx, spool.Request{UID: os.Geteuid(), Dir: proj, Argv: []string{"hello"}, Rule: "r", Context: "ai", Layer: "shim"},
+		_, _ = s.Ask(ctx, spool.Request{UID: os.Geteuid(), Dir: proj, Argv: argv, Rule: "r", Context: "ai", Layer: "shim"},
 			spool.AskOptions{Timeout: time.Minute, Waiting: func(spool.Request) { close(waits) }})
 		_ = mon.Close()
 	}()

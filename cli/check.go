@@ -23,7 +23,7 @@ import (
 
 type checkCmd struct {
 	JSON    bool     `help:"Print one JSON object." name:"json"`
-	Dir     string   `help:"Judge as if run in this directory." placeholder:"D"`
+	Dir     string   `complete:"dirs" help:"Judge as if run in this directory." placeholder:"D"`
 	Context string   `help:"Judge for ai or human (default: who runs this)." enum:"ai,human," default:"" placeholder:"C"`
 	Shell   string   `help:"The shell that would read it: bash, zsh, sh, or any of them." enum:"bash,zsh,sh,any" default:"bash" placeholder:"S"`
 	Stdin0  bool     `help:"Judge many command lines from standard input, each ended by a NUL byte; prints one JSON object a line." name:"stdin0"`

@@ -1,22 +1,22 @@
 package cli
 
 import (
+	"embed"
 	"fmt"
-	"maps"
-	"sort"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"safeshell/agents"
 )
 
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run prints a script that is made from the grammar itself, so that it cannot
-// drift from it.
+//go:embed completion/safeshell.*
+var completionScripts embed.FS
+
 func (c *completionCmd) Run(a *app) error {
 	text, err := Completion(c.Shell)
 	if err != nil {
@@ -25,138 +25,223 @@ func (c *completionCmd) Run(a *app) error {
 	return a.printf("%s", text)
 }
 
-// Completion returns the script for a shell.
+// Completion returns the script for a shell. It asks the program what may follow
+// (completeCmd), so that it stays true when the program is replaced.
 func Completion(shell string) (string, error) {
-	model, err := Model()
-	if err != nil {
-		return "", err
-	}
-	words, lists := completionWords(model.Node, "")
-	var b strings.Builder
-	switch shell {
-	case "bash":
-		b.WriteString("# bash completion for safeshell: source it, or put it into a completions directory\n_safeshell() {\n  local cur=${COMP_WORDS[COMP_CWORD]} path w i\n  path=\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    w=${COMP_WORDS[i]}\n    case $w in -*) continue ;; esac\n    case \"$path $w\" in\n")
-		for _, p := range paths(words) {
-			if p != "" {
-				fmt.Fprintf(&b, "      %s) path=\"%s\" ;;\n", shellWord(joined(p)), p)
-			}
-		}
-		b.WriteString("      *) ;;\n    esac\n  done\n  case $path in\n")
-		for _, p := range paths(words) {
-			fmt.Fprintf(&b, "    %s)\n      w=%s\n", shellWord(p), shellWord(strings.Join(words[p], " ")))
-			if l := lists[p]; l != "" {
-				fmt.Fprintf(&b, "      w=\"$w $(safeshell %s 2>/dev/null | %s)\"\n", l, firstWords)
-			}
-			b.WriteString("      ;;\n")
-		}
-		b.WriteString("  esac\n  mapfile -t COMPREPLY < <(compgen -W \"$w\" -- \"$cur\")\n  [ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\ncomplete -F _safeshell safeshell\n")
-		return b.String(), nil
-	case "zsh":
-		b.WriteString("#compdef safeshell\n# zsh completion for safeshell: put it into a directory of $fpath as _safeshell\n_safeshell() {\n  local p='' w i\n  for ((i = 2; i < CURRENT; i++)); do\n    w=${words[i]}\n    [[ $w == -* ]] && continue\n    case \"$p $w\" in\n")
-		for _, p := range paths(words) {
-			if p != "" {
-				fmt.Fprintf(&b, "      %s) p=%s ;;\n", shellWord(joined(p)), shellWord(p))
-			}
-		}
-		b.WriteString("    esac\n  done\n  case $p in\n")
-		for _, p := range paths(words) {
-			line := "compadd -- " + strings.Join(words[p], " ")
-			if l := lists[p]; l != "" {
-				line = fmt.Sprintf("if [[ ${words[CURRENT]} == -* ]]; then %s; else compadd -- ${(f)\"$(safeshell %s 2>/dev/null | %s)\"}; fi", line, l, firstWords)
-			} else if onlyOptions(words[p]) {
-				line = "if [[ ${words[CURRENT]} == -* ]]; then " + line + "; else _files; fi"
-			}
-			fmt.Fprintf(&b, "    %s) %s ;;\n", shellWord(p), line)
-		}
-		b.WriteString("  esac\n}\nif [ \"${funcstack[1]-}\" = _safeshell ]; then _safeshell \"$@\"; else compdef _safeshell safeshell; fi\n")
-		return b.String(), nil
-	}
-	b.WriteString("# fish completion for safeshell: save as ~/.config/fish/completions/safeshell.fish\n")
-	for _, p := range paths(words) {
-		cond := "__fish_use_subcommand"
-		if p != "" {
-			cond = "__fish_seen_subcommand_from " + strings.ReplaceAll(p, " ", "; and __fish_seen_subcommand_from ")
-			for _, w := range words[p] {
-				if _, sub := words[p+" "+w]; sub {
-					cond += "; and not __fish_seen_subcommand_from " + w
-				}
-			}
-		}
-		if l := lists[p]; l != "" {
-			fmt.Fprintf(&b, "complete -c safeshell -n '%s' -f -a \"(safeshell %s 2>/dev/null | %s)\"\n", cond, l, firstWords)
-		}
-		for _, w := range words[p] {
-			if l, ok := strings.CutPrefix(w, "--"); ok {
-				fmt.Fprintf(&b, "complete -c safeshell -n '%s' -l %s\n", cond, l)
-			} else {
-				fmt.Fprintf(&b, "complete -c safeshell -n '%s' -f -a %s\n", cond, w)
-			}
-		}
-	}
-	return b.String(), nil
+	text, err := completionScripts.ReadFile("completion/safeshell." + shell)
+	return string(text), err
 }
 
-func onlyOptions(words []string) bool {
-	for _, w := range words {
-		if !strings.HasPrefix(w, "--") {
-			return false
-		}
-	}
-	return true
+// completeCmd says what may follow the words of a command line: a first line
+// that says how the shell goes on (words, files, dirs; command N: another
+// program's line begins at word N), then a word a line, with what it is behind a
+// tab. It takes the shell and its words, the last being the one to complete; of
+// bash the line itself, see bashLine. It changes nothing, and nothing that it
+// prints is run.
+type completeCmd struct {
+	Args []string `arg:"" optional:""`
 }
 
-// joined is what the scripts' "$path $word" is at p.
-func joined(p string) string {
-	if strings.Contains(p, " ") {
-		return p
+func (c *completeCmd) Run(a *app, k *kong.Kong) error {
+	if len(c.Args) < 2 {
+		return usageError{fmt.Errorf("this is for the scripts of `safeshell completion`")}
 	}
-	return " " + p
+	words := c.Args[1:]
+	var line bashLine
+	if c.Args[0] == "bash" {
+		var err error
+		if line, err = newBashLine(words); err != nil {
+			return usageError{err}
+		}
+		words = line.texts()[1:]
+	}
+	next := a.following(k.Model.Node, words)
+	if c.Args[0] == "bash" {
+		next = line.insertions(next)
+	}
+	out := a.lines()
+	kind := next.kind
+	if kind == "command" {
+		kind += " " + strconv.Itoa(next.at)
+	}
+	_ = out.printf("%s\n", kind) // an error comes again at the end
+	for _, w := range next.list {
+		_ = out.printf("%s\n", strings.TrimRight(w.word+"\t"+w.about, "\t"))
+	}
+	return out.flush()
 }
 
-// firstWords keeps what a list command's lines begin with: names and ids, not
-// the lines below them, which are indented.
-const firstWords = `sed -n 's/^\([^ ][^ ]*\).*/\1/p'`
+// candidate is a word that may follow, and what it is.
+type candidate struct{ word, about string }
 
-// completionWords maps each path of subcommands, also one that nothing follows,
-// to what may follow it; lists maps it to the command that lists the names or
-// ids which its argument takes (the grammar's tag "complete").
-func completionWords(n *kong.Node, path string) (out map[string][]string, lists map[string]string) {
-	out, lists = map[string][]string{path: nil}, map[string]string{}
-	for _, arg := range n.Positional {
-		switch list := arg.Tag.Get("complete"); list {
-		case "":
-		case "agents":
-			out[path] = append(out[path], agents.Names()...)
-		default:
-			lists[path] = list
+// following is what may follow.
+type following struct {
+	kind string // words, files, dirs, command
+	at   int    // command: where it begins
+	list []candidate
+}
+
+// place is where a command line has come to.
+type place struct {
+	node  *kong.Node
+	flag  *kong.Flag // whose value comes next
+	args  []string   // given to the node
+	ended bool       // by --
+}
+
+// following says what the last of words may become.
+func (a *app) following(root *kong.Node, words []string) following {
+	if words[0] == "help" && len(words) > 1 {
+		words = words[1:]
+	}
+	p, last := place{node: root}, len(words)-1
+	for i, w := range words[:last] {
+		if p.foreign(w) {
+			return following{kind: "command", at: i}
 		}
-		if arg.Enum != "" {
-			out[path] = append(out[path], strings.Split(arg.Enum, ",")...)
+		p.take(w)
+	}
+	word := words[last]
+	if p.flag != nil {
+		return a.values(p.flag.Value, "", word, nil)
+	}
+	if name, value, ok := strings.Cut(word, "="); ok && p.option(name) {
+		if f := p.find(name); f != nil {
+			return a.values(f.Value, name+"=", value, nil)
+		}
+		return following{kind: "words"}
+	}
+	if p.option(word) {
+		return following{kind: "words", list: p.options()}
+	}
+	if len(p.node.Children) > 0 && len(p.args) == 0 && !p.ended {
+		var list []candidate
+		for _, c := range p.node.Children {
+			if !c.Hidden {
+				list = append(list, candidate{c.Name, c.Help})
+			}
+		}
+		return following{kind: "words", list: list}
+	}
+	v := p.argument()
+	if p.foreign(word) || v != nil && v.Tag.Get("complete") == "commands" {
+		return following{kind: "command", at: last}
+	}
+	if v != nil {
+		return a.values(v, "", word, p.args)
+	}
+	return following{kind: "words"}
+}
+
+// option reports whether a word is one here.
+func (p *place) option(w string) bool {
+	theirs := p.node.Passthrough || len(p.args) > 0 && len(p.node.Positional) > 0 && p.node.Positional[0].Passthrough
+	return strings.HasPrefix(w, "-") && !p.ended && !theirs
+}
+
+// foreign reports whether another program's command line begins with w.
+func (p *place) foreign(w string) bool {
+	v := p.argument()
+	return p.flag == nil && v != nil && v.Passthrough && v.Tag.Get("complete") == "" && !p.option(w)
+}
+
+// take goes on over a word.
+func (p *place) take(w string) {
+	child := slices.IndexFunc(p.node.Children, func(n *kong.Node) bool { return n.Name == w })
+	switch {
+	case p.flag != nil:
+		p.flag = nil
+	case w == "--" && !p.node.Passthrough:
+		p.ended = true
+	case p.option(w) && w != "-":
+		name, _, valued := strings.Cut(w, "=")
+		if f := p.find(name); f != nil && !valued && !f.IsBool() {
+			p.flag = f
+		}
+	case child >= 0 && len(p.args) == 0 && !p.ended:
+		p.node = p.node.Children[child]
+	default:
+		p.args = append(p.args, w)
+	}
+}
+
+// flags are those that may stand here.
+func (p *place) flags() (out []*kong.Flag) {
+	for _, group := range p.node.AllFlags(true) {
+		out = append(out, group...)
+	}
+	if p.node.DefaultCmd != nil {
+		out = append(out, p.node.DefaultCmd.Flags...)
+	}
+	return out
+}
+
+// find returns the option of that name; of short ones together, the last, which
+// alone may take a value from the next word.
+func (p *place) find(name string) *kong.Flag {
+	long, isLong := strings.CutPrefix(name, "--")
+	for _, f := range p.flags() {
+		if isLong && f.Name == long || !isLong && f.Short != 0 && strings.HasSuffix(name, string(f.Short)) {
+			return f
 		}
 	}
-	for _, ch := range n.Children {
-		if ch.Hidden {
+	return nil
+}
+
+func (p *place) options() (list []candidate) {
+	for _, f := range p.flags() {
+		list = append(list, candidate{"--" + f.Name, f.Help})
+	}
+	return list
+}
+
+// argument is the one that comes next; nil when all are given.
+func (p *place) argument() *kong.Value {
+	all := p.node.Positional
+	switch n := len(p.args); {
+	case n < len(all):
+		return all[n]
+	case len(all) > 0 && all[len(all)-1].IsCumulative():
+		return all[len(all)-1]
+	}
+	return nil
+}
+
+// values are those of an option or an argument, as far as they are known.
+// before is what stands before the value in its word; given are other values.
+func (a *app) values(v *kong.Value, before, value string, given []string) following {
+	from := v.Tag.Get("complete")
+	switch from {
+	case "files", "dirs":
+		return following{kind: from}
+	}
+	if v.Flag != nil && v.IsSlice() && v.Tag.Sep != -1 {
+		if i := strings.LastIndexByte(value, ','); i >= 0 {
+			given = strings.Split(value[:i], ",")
+			before, value = before+value[:i+1], value[i+1:]
+		}
+	}
+	var list []candidate
+	if source := sources[from]; source != nil {
+		list = source(a, value)
+	} else {
+		for w := range strings.SplitSeq(v.Enum, ",") {
+			list = append(list, candidate{w, ""})
+		}
+	}
+	seen := map[string]bool{"": true}
+	for _, g := range given {
+		seen[g] = true
+	}
+	out := following{kind: "words"}
+	for _, c := range list {
+		// What a terminal cannot show, and what would be an option, has an id or is
+		// typed by hand.
+		if seen[c.word] || visible(c.word) != c.word || strings.HasPrefix(c.word, "-") && c.word != "-" {
 			continue
 		}
-		p := strings.TrimSpace(path + " " + ch.Name)
-		out[path] = append(out[path], ch.Name)
-		words, below := completionWords(ch, p)
-		maps.Copy(out, words)
-		maps.Copy(lists, below)
+		seen[c.word] = true
+		out.list = append(out.list, candidate{before + c.word, short(visible(c.about))})
 	}
-	for _, f := range n.Flags {
-		if !f.Hidden {
-			out[path] = append(out[path], "--"+f.Name)
-		}
-	}
-	return out, lists
-}
-
-func paths(m map[string][]string) []string {
-	var out []string
-	for p := range m {
-		out = append(out, p)
-	}
-	sort.Strings(out)
 	return out
 }

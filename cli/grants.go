@@ -53,7 +53,7 @@ func (c *grantsListCmd) Run(a *app) error {
 }
 
 type grantsRevokeCmd struct {
-	IDs []string `arg:"" optional:"" name:"id" complete:"grants list" help:"Which (safeshell grants list)."`
+	IDs []string `arg:"" optional:"" name:"id" complete:"grants" help:"Which (safeshell grants list)."`
 	All bool     `help:"All of them."`
 }
 

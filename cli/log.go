@@ -22,11 +22,11 @@ type logCmd struct {
 	JSON    bool     `help:"Print the journal's own lines." name:"json"`
 	Since   string   `help:"Only from then on: 2h, 3d, 2026-11-21, 2026-11-21T08:30." placeholder:"T"`
 	Last    int      `help:"Only the last N that are shown." short:"n" placeholder:"N"`
-	Verdict []string `help:"Only these: allow, redirect, deny, asked, approved, refused, timeout, nomonitor, fail-open, trash, note." placeholder:"V"`
-	Rule    string   `help:"Only what this rule decided." placeholder:"R"`
-	Agent   string   `help:"Only this agent's commands; human: only people's." placeholder:"A"`
-	In      string   `help:"Only what was done in this directory, or below." placeholder:"DIR" type:"path"`
-	Session string   `help:"Only this session's; its first characters suffice." placeholder:"S"`
+	Verdict []string `complete:"verdicts" help:"Only these: allow, redirect, deny, asked, approved, refused, timeout, nomonitor, fail-open, trash, note." placeholder:"V"`
+	Rule    string   `complete:"rules" help:"Only what this rule decided." placeholder:"R"`
+	Agent   string   `complete:"callers" help:"Only this agent's commands; human: only people's." placeholder:"A"`
+	In      string   `complete:"dirs" help:"Only what was done in this directory, or below." placeholder:"DIR" type:"path"`
+	Session string   `complete:"sessions" help:"Only this session's; its first characters suffice." placeholder:"S"`
 	All     bool     `help:"Also each command of shells' prompts (folded else)."`
 	Stats   bool     `help:"Count instead: by verdict, rule, agent and directory."`
 }

@@ -54,7 +54,7 @@ func (a *app) encode(v any) error { return a.printed(front.Encode(a.out, v)) }
 
 type permitCheckCmd struct {
 	JSON     bool     `help:"Print one JSON object." name:"json"`
-	Commands []string `arg:"" help:"Commands as a script would declare them: names or paths."`
+	Commands []string `arg:"" complete:"commands" help:"Commands as a script would declare them: names or paths."`
 }
 
 func (c *permitCheckCmd) Run(a *app) error {
@@ -68,7 +68,7 @@ func (c *permitCheckCmd) Run(a *app) error {
 type permitAllowCmd struct {
 	Session  bool     `help:"For this terminal's session only."`
 	Always   bool     `help:"For all scripts of this project (the default)."`
-	Commands []string `arg:"" help:"Names or paths."`
+	Commands []string `arg:"" complete:"commands" help:"Names or paths."`
 }
 
 func (c *permitAllowCmd) Run(a *app) error {
@@ -122,7 +122,7 @@ func (c *permitAllowCmd) Run(a *app) error {
 }
 
 type permitRevokeCmd struct {
-	Commands []string `arg:"" help:"Names or paths, as permit list shows them."`
+	Commands []string `arg:"" complete:"permits" help:"Names or paths, as permit list shows them."`
 }
 
 func (c *permitRevokeCmd) Run(a *app) error {
@@ -219,7 +219,7 @@ func (c *permitListCmd) Run(a *app) error {
 }
 
 type permitRetryCmd struct {
-	ID     string `arg:"" help:"The retry id: rt1, rt2, ..."`
+	ID     string `arg:"" complete:"retries" help:"The retry id: rt1, rt2, ..."`
 	Choice int    `help:"The user's choice for all blocked commands: 1 once, 2 session, 3 always, 4 deny." placeholder:"N" default:"0"`
 	JSON   bool   `help:"Print what is still blocked as one JSON object." name:"json"`
 }

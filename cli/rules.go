@@ -66,7 +66,7 @@ var ownRules = map[string]string{
 
 type rulesShowCmd struct {
 	JSON bool   `help:"Print one JSON object a line." name:"json"`
-	Name string `arg:"" complete:"rules list" help:"The rule's name (rules list)."`
+	Name string `arg:"" complete:"rules" help:"The rule's name (rules list)."`
 }
 
 func (c *rulesShowCmd) Run(a *app) error {
@@ -114,7 +114,7 @@ func (c *rulesShowCmd) Run(a *app) error {
 
 type rulesLintCmd struct {
 	JSON  bool     `help:"Print one JSON object a line, one for each mistake." name:"json"`
-	Files []string `arg:"" optional:"" help:"Rules files (default: all that apply here)."`
+	Files []string `arg:"" optional:"" complete:"files" help:"Rules files (default: all that apply here)."`
 }
 
 // mistake is what --json prints of one.

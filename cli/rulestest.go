@@ -10,7 +10,7 @@ import (
 )
 
 type rulesTestCmd struct {
-	Corpus string `help:"Judge a file of verdict<TAB>command lines as well, as for an agent." placeholder:"FILE" type:"path"`
+	Corpus string `complete:"files" help:"Judge a file of verdict<TAB>command lines as well, as for an agent." placeholder:"FILE" type:"path"`
 	Quiet  bool   `help:"Print only what fails." short:"q"`
 }
 

@@ -17,7 +17,7 @@ type runCmd struct {
 	Explain   bool          `help:"Say what is declared, what permits it and what the kernel enforces; run nothing."`
 	JSON      bool          `help:"Print what is blocked as one JSON object on standard output." name:"json"`
 	Keeper    string        `hidden:"" placeholder:"DIR"`
-	Command   []string      `arg:"" optional:"" passthrough:"partial" name:"file" help:"The script, whose first command is initcmds, and its arguments."`
+	Command   []string      `arg:"" optional:"" passthrough:"partial" name:"file" complete:"files" help:"The script, whose first command is initcmds, and its arguments."`
 }
 
 func (c *runCmd) Run(a *app) error {

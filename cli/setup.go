@@ -17,8 +17,8 @@ import (
 )
 
 type initCmd struct {
-	Script string `arg:"" optional:"" help:"\"-\" prints the script for eval \"$(safeshell init -)\"." placeholder:"-"`
-	Shell  string `help:"The shell to print for: bash, zsh, fish or sh (default: the one that calls)." placeholder:"S"`
+	Script string `arg:"" optional:"" complete:"script" help:"\"-\" prints the script for eval \"$(safeshell init -)\"." placeholder:"-"`
+	Shell  string `complete:"shells" help:"The shell to print for: bash, zsh, fish or sh (default: the one that calls)." placeholder:"S"`
 	Yes    bool   `help:"Do not ask." short:"y"`
 	Undo   bool   `help:"Take safeshell out of the start-up files again, byte for byte."`
 
@@ -355,7 +355,7 @@ func codeError(code int) error {
 }
 
 type whichCmd struct {
-	Name string `arg:"" help:"A command."`
+	Name string `arg:"" complete:"shims" help:"A command."`
 }
 
 func (c *whichCmd) Run(a *app) error {

@@ -53,7 +53,7 @@ func (a *app) checkTrash() (fs []finding) {
 }
 
 type trashPutCmd struct {
-	Args []string `arg:"" optional:"" help:"rm's options and operands."`
+	Args []string `arg:"" optional:"" complete:"files" help:"rm's options and operands."`
 }
 
 func (c *trashPutCmd) Run(a *app) error {
@@ -87,7 +87,7 @@ func (a *app) trashItems(in inTrash) (items []trash.Item, env trash.Env, failed 
 
 // inTrash narrows a command to one trash directory.
 type inTrash struct {
-	In string `help:"Only this trash directory (all of yours are used else)." placeholder:"DIR" type:"path"`
+	In string `complete:"dirs" help:"Only this trash directory (all of yours are used else)." placeholder:"DIR" type:"path"`
 }
 
 // lines prints one line for each of many items: not each by a call of its own.
@@ -113,7 +113,7 @@ func (l *lines) flush() error { return l.a.printed(l.w.Flush()) }
 
 // lately narrows a command to what one session deleted, or since a time.
 type lately struct {
-	Session string `help:"Only what this session deleted (trash list --json names it; last: that of the newest item)." placeholder:"ID"`
+	Session string `complete:"trash-sessions" help:"Only what this session deleted (trash list --json names it; last: that of the newest item)." placeholder:"ID"`
 	Since   string `help:"Only what was deleted since: 30m, 2h, 3d, 2026-11-21, 2026-11-21T08:30." placeholder:"TIME"`
 }
 
@@ -143,7 +143,7 @@ type trashListCmd struct {
 	colored
 	JSON  bool   `help:"Print one JSON object a line." name:"json"`
 	Size  bool   `help:"Also the size of each (walks directories)." short:"s"`
-	Under string `arg:"" optional:"" help:"Only what was in this directory." type:"path"`
+	Under string `arg:"" optional:"" complete:"dirs" help:"Only what was in this directory." type:"path"`
 }
 
 // listedItem is what --json prints of an item.
@@ -264,9 +264,9 @@ func bytesText(n int64) string {
 
 // which turns operands into a selection: an id, a path, or a name.
 type which struct {
-	What  []string `arg:"" optional:"" name:"item" complete:"trash list" help:"Names, paths or ids (trash list)."`
-	Group []string `help:"All of one rm call." placeholder:"ID" sep:"none"`
-	Under []string `help:"All that was in this directory." placeholder:"DIR" sep:"none" type:"path"`
+	What  []string `arg:"" optional:"" name:"item" complete:"trash" help:"Names, paths or ids (trash list)."`
+	Group []string `complete:"trash-groups" help:"All of one rm call." placeholder:"ID" sep:"none"`
+	Under []string `complete:"dirs" help:"All that was in this directory." placeholder:"DIR" sep:"none" type:"path"`
 	Last  bool     `help:"All of the last rm call."`
 }
 
@@ -313,7 +313,7 @@ type trashRestoreCmd struct {
 	inTrash
 	which
 	lately
-	To        string `help:"Put them into this directory instead of where they were." placeholder:"DIR" type:"path"`
+	To        string `complete:"dirs" help:"Put them into this directory instead of where they were." placeholder:"DIR" type:"path"`
 	Overwrite bool   `help:"Replace a file that is there meanwhile (never a directory)."`
 	Parents   bool   `help:"Make missing directories above, with the modes they had." short:"p"`
 }

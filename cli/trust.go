@@ -9,7 +9,7 @@ import (
 )
 
 type trustCmd struct {
-	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it: its files, and those above it up to the root, count there."`
+	Dir string `arg:"" optional:"" default:"." complete:"dirs" help:"The repository, or a directory in it: its files, and those above it up to the root, count there."`
 }
 
 func (c *trustCmd) Run(a *app) error {
@@ -46,7 +46,7 @@ func (c *trustCmd) Run(a *app) error {
 }
 
 type untrustCmd struct {
-	Dir string `arg:"" optional:"" default:"." help:"The repository, or a directory in it, as for trust."`
+	Dir string `arg:"" optional:"" default:"." complete:"dirs" help:"The repository, or a directory in it, as for trust."`
 }
 
 func (c *untrustCmd) Run(a *app) error {
