@@ -12,7 +12,7 @@ import (
 func (env Env) carryOut(a Agent, p *plan) (FileChange, error) {
 	c := FileChange{Path: p.path, Change: p.change}
 	if p.change == Unchanged {
-		if p.rec != nil && p.rec.Format == 1 {
+		if p.rec != nil && p.rec.Format == recordFormat {
 			return c, env.saveRecord(p.rec)
 		}
 		return c, nil
@@ -58,7 +58,7 @@ func (env Env) carryOut(a Agent, p *plan) (FileChange, error) {
 			return c, err
 		}
 	}
-	if p.rec != nil && p.rec.Format == 1 {
+	if p.rec != nil && p.rec.Format == recordFormat {
 		return c, env.saveRecord(p.rec)
 	}
 	if c.Backup != "" { // what the user had written into a file of ours

@@ -130,7 +130,7 @@ func (env Env) trustCodex(a Agent, o InstallOptions) (FileChange, error) {
 	}
 	rec := env.loadRecord(a.Name, path)
 	p := &plan{path: path, mode: 0o600, change: Changed}
-	fresh := &record{Format: 1, Agent: a.Name, File: path, Binary: o.Binary, Created: !found}
+	fresh := &record{Format: recordFormat, Agent: a.Name, File: path, Binary: o.Binary, Created: !found}
 	if found {
 		p.old = nonNil(data)
 	} else {

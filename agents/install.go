@@ -106,8 +106,16 @@ func (env Env) uninstall(a Agent, o InstallOptions) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	var res Result
-	found := false
+	res, found, err := env.takeOut(a, ts, o)
+	if err == nil && !found {
+		err = fmt.Errorf("%w of %s in %s", ErrNotInstalled, a.Display, ts[0].path)
+	}
+	return res, err
+}
+
+// takeOut takes the hook out of all that targets name, and goes on after errors.
+func (env Env) takeOut(a Agent, ts []target, o InstallOptions) (res Result, found bool, err error) {
+	var errs []error
 	made := map[string][]string{} // directories of ours, by file
 	defer func() {
 		for path, dirs := range made {
@@ -117,7 +125,8 @@ func (env Env) uninstall(a Agent, o InstallOptions) (Result, error) {
 	for _, t := range ts {
 		p, err := env.planRemoval(a, t.path, t, o)
 		if err != nil {
-			return res, err
+			errs = append(errs, toRemove(err))
+			continue
 		}
 		if p == nil {
 			if rec := env.loadRecord(a.Name, t.path); rec != nil { // taken out by hand
@@ -133,24 +142,20 @@ func (env Env) uninstall(a Agent, o InstallOptions) (Result, error) {
 		}
 		c, err := env.carryOut(a, p)
 		if err != nil {
-			return res, fmt.Errorf("%s: %w", p.path, err)
+			errs = append(errs, fmt.Errorf("%s: %w", p.path, err))
+			continue
 		}
 		res.Files = append(res.Files, c)
 		res.Notes = append(res.Notes, p.notes...)
 	}
 	if a.Name == "codex" {
 		c, err := env.untrustCodex(a, o)
-		if err != nil {
-			return res, err
-		}
+		errs = append(errs, err)
 		if c != nil {
 			res.Files = append(res.Files, *c)
 		}
 	}
-	if !found {
-		return res, fmt.Errorf("%w of %s in %s", ErrNotInstalled, a.Display, ts[0].path)
-	}
-	return res, nil
+	return res, found, errors.Join(errs...)
 }
 
 // A plan is a change that has been worked out, but not made.
@@ -176,6 +181,9 @@ func binariesOf(o InstallOptions, rec *record) []string {
 
 func (env Env) planInstall(a Agent, t target, o InstallOptions) (*plan, error) {
 	data, found, err := readConfig(t.path)
+	if err == nil {
+		err = env.newer(a.Name, t.path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +200,7 @@ func (env Env) planInstall(a Agent, t target, o InstallOptions) (*plan, error) {
 	if t.exec {
 		p.mode |= p.mode >> 2 & 0o111 // who may read may execute
 	}
-	fresh := &record{Format: 1, Agent: a.Name, File: t.path, Binary: o.Binary, Created: !found}
+	fresh := &record{Format: recordFormat, Agent: a.Name, File: t.path, Binary: o.Binary, Created: !found}
 	if rec != nil {
 		fresh.Dirs = rec.Dirs
 	}
@@ -265,6 +273,9 @@ func (env Env) oursWhole(a Agent, t target, data []byte, rec *record) bool {
 func (env Env) planRemoval(a Agent, path string, t target, o InstallOptions) (*plan, error) {
 	data, found, err := readConfig(path)
 	if err != nil || !found {
+		return nil, err
+	}
+	if err := env.newer(a.Name, path); err != nil {
 		return nil, err
 	}
 	rec := env.loadRecord(a.Name, path)

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -287,6 +288,21 @@ func inFile(err *SyntaxError, path string) error {
 }
 
 // refuse explains why a file was left alone.
-func refuse(err error, what string) error {
-	return fmt.Errorf("%w; nothing was changed: %s", err, what)
+func refuse(err error, what string) error { return &refusal{err, what} }
+
+type refusal struct {
+	error
+	do string
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%v; nothing was changed: %s", r.error, r.do) }
+
+func (r *refusal) Unwrap() error { return r.error }
+
+// toRemove makes the advice of refusals one for who takes the hook out.
+func toRemove(err error) error {
+	if r := (*refusal)(nil); errors.As(err, &r) {
+		r.do = strings.Replace(r.do, "agents install", "agents uninstall", 1)
+	}
+	return err
 }

@@ -19,7 +19,7 @@ import (
 // SAFESHELL_HOME/agents, so that Uninstall can lead back byte for byte as long
 // as the file is as Install left it, and else take out exactly what is ours.
 type record struct {
-	Format  int            `json:"format"` // 1
+	Format  int            `json:"format"` // recordFormat
 	Agent   string         `json:"agent"`
 	File    string         `json:"file"`
 	Binary  string         `json:"binary"`
@@ -30,6 +30,9 @@ type record struct {
 	Made    [][]string     `json:"made"`    // keys that we made to hold the hook
 	Dirs    []string       `json:"dirs"`    // directories that we made
 }
+
+// recordFormat changes when an older safeshell would lead back wrongly.
+const recordFormat = 1
 
 type recordEdit struct {
 	Off  int    `json:"off"`
@@ -93,10 +96,24 @@ func (env Env) loadRecord(agent, file string) *record {
 		return nil
 	}
 	var r record
-	if json.Unmarshal(data, &r) != nil || r.Format != 1 || r.File != file || r.Agent != agent {
+	if json.Unmarshal(data, &r) != nil || r.Format != recordFormat || r.File != file || r.Agent != agent {
 		return nil
 	}
 	return &r
+}
+
+// newer refuses a file whose record a newer safeshell has written: what that has
+// changed is not known here.
+func (env Env) newer(agent, file string) error {
+	path, err := env.recordPath(agent, file)
+	if err != nil {
+		return err
+	}
+	var r struct{ Format int }
+	if data, found, err := readConfig(path); err != nil || !found || json.Unmarshal(data, &r) != nil || r.Format <= recordFormat {
+		return nil //nolint:nilerr // as if there were no record
+	}
+	return fmt.Errorf("a newer safeshell has changed it (%s is of format %d, this safeshell knows %d): update safeshell, then try again", path, r.Format, recordFormat)
 }
 
 func (env Env) saveRecord(r *record) error {

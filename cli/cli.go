@@ -51,6 +51,7 @@ type grammar struct {
 	Doctor     doctorCmd     `cmd:"" help:"Look for what is wrong; fire probes that must be denied."`
 	Gc         gcCmd         `cmd:"" help:"Remove what ended requests and killed commands left (the monitor does, too)."`
 	Which      whichCmd      `cmd:"" help:"Print the real command behind a shim."`
+	Uninstall  uninstallCmd  `cmd:"" help:"Take safeshell out of shells, agents and your home directory."`
 	Completion completionCmd `cmd:"" help:"Print the completion script for a shell."`
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" passthrough:""`
 	Version    versionCmd    `cmd:"" help:"Print the version, and what this program was built from and with."`

@@ -211,6 +211,11 @@ func overwrite(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+func owned(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
 func links(info os.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)

@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"safeshell/config"
 )
 
 // Level says how grave a Finding is.
@@ -309,6 +312,33 @@ func checkBuiltins(e Env, p Params) []Finding {
 			}
 			if ok, why := Coverable(b, shell); !ok {
 				out = append(out, Finding{Level: Warn, Message: fmt.Sprintf("a rule names %s, which %s cannot be made to ask for: %s", b, shell, why), Fix: "rely on the agent's hook (safeshell agents install), which judges the text"})
+			}
+		}
+	}
+	return out
+}
+
+// ByHand finds lines outside of blocks that call safeshell: once it is removed,
+// each shell would say that there is no such command.
+func ByHand(e Env, p Params) []Finding {
+	var out []Finding
+	for _, path := range removable(e, p) {
+		f, err := load(path)
+		if err != nil {
+			continue
+		}
+		in, err := blocks(f.text)
+		if err != nil {
+			continue // Undo says it
+		}
+		n := 0
+		for line := range strings.Lines(string(f.text)) {
+			n++
+			code, _, _ := strings.Cut(strings.TrimSpace(line), "#")
+			if strings.Contains(code, "safeshell") && !slices.ContainsFunc(in, func(b found) bool {
+				return b.line <= n && n < b.line+strings.Count(string(f.text[b.start:b.end]), "\n")
+			}) {
+				out = append(out, Finding{Level: Info, File: path, Line: n, Message: "calls safeshell, by your own hand", Fix: config.Edit(path)})
 			}
 		}
 	}

@@ -143,6 +143,14 @@ func Detect(getenv func(string) string, parentName string) string {
 	return "sh"
 }
 
+// Known is a shell's name, as a process of it is called, if there is a script for it.
+func Known(name string) string {
+	if family(name) == "" {
+		return ""
+	}
+	return strings.TrimPrefix(filepath.Base(name), "-")
+}
+
 // family maps a shell's name to the script that it can read; empty when it is
 // no shell that is known.
 func family(name string) string {

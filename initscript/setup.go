@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"safeshell/config"
 )
 
 // Kinds of a Change.
@@ -138,14 +140,19 @@ func (t target) byHand(p Params) string {
 // byte what it was but for what others changed; it deletes files and
 // directories that were made for a block and hold nothing else, and the static
 // files. Backups stay, and so do the gates, which open shells may use.
-func Undo(e Env, p Params) ([]Change, error) {
+func Undo(e Env, p Params) ([]Change, error) { return takeOut(e, p, true) }
+
+// PlanUndo returns what Undo would do, and does nothing.
+func PlanUndo(e Env, p Params) ([]Change, error) { return takeOut(e, p, false) }
+
+func takeOut(e Env, p Params, write bool) ([]Change, error) {
 	if err := checkHomes(p); err != nil {
 		return nil, err
 	}
 	var out []Change
 	var errs []error
 	for _, path := range removable(e, p) {
-		c, err := undo(path, p)
+		c, err := undo(path, p, write)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", path, err))
 			c = Change{File: path, Kind: Skip, Note: err.Error()}
@@ -154,18 +161,22 @@ func Undo(e Env, p Params) ([]Change, error) {
 			out = append(out, c)
 		}
 	}
-	if !slices.ContainsFunc(out, func(c Change) bool { return c.Kind == Skip }) {
+	if write && !slices.ContainsFunc(out, func(c Change) bool { return c.Kind == Skip }) {
 		errs = append(errs, removeStatic(p), removeIfThere(recordFile(p)))
 	}
 	return out, errors.Join(errs...)
 }
 
-func undo(path string, p Params) (Change, error) {
+func undo(path string, p Params, write bool) (Change, error) {
 	c := Change{File: path, Kind: None}
+	skip := func(why error, do string) (Change, error) {
+		c.Kind, c.Note = Skip, fmt.Sprintf("%v; %s", why, do)
+		return c, nil
+	}
 	f, err := load(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			c.Kind, c.Note = Skip, fmt.Sprintf("%v; if a block of safeshell is in it, take it out by hand", err)
+			return skip(err, "if a block of safeshell is in it, take it out by hand: "+config.Edit(path))
 		}
 		return c, nil //nolint:nilerr // a directory, a pipe, a loop of links: no block can be in it
 	}
@@ -174,19 +185,27 @@ func undo(path string, p Params) (Change, error) {
 	}
 	in, err := blocks(f.text)
 	if err != nil {
-		c.Kind, c.Note = Skip, fmt.Sprintf("%v; take the block out by hand", err)
-		return c, nil
+		return skip(err, "take the block out by hand: "+config.Edit(path))
 	}
 	if len(in) == 0 {
 		return c, nil // the marker is part of other text
 	}
 	rest, was := without(f.text, in)
 	if err := f.writable(); err != nil {
-		c.Kind, c.Note = Skip, fmt.Sprintf("%v; take lines %d and following out by hand, to %q", err, in[0].line, endMark)
-		return c, nil //nolint:nilerr // said in the note
+		do := fmt.Sprintf("take lines %d and following out by hand, to %q: %s", in[0].line, endMark, config.Edit(f.path))
+		if f.info.Mode()&0o200 == 0 && owned(f.info) {
+			do = "first: chmod u+w " + quoteSh(f.path)
+		}
+		return skip(err, do)
+	}
+	if f.path != path {
+		c.Note = "in " + f.path + ", where the link leads"
 	}
 	if len(rest) == 0 && was.created {
 		c.Kind = Delete
+		if !write {
+			return c, nil
+		}
 		if err := os.Remove(f.path); err != nil {
 			return c, err
 		}
@@ -201,8 +220,13 @@ func undo(path string, p Params) (Change, error) {
 		return c, nil //nolint:nilerr // a directory with other files in it stays
 	}
 	c.Kind = Remove
-	if c.Backup, err = backup(p, f); err != nil {
-		return c, err
+	if !write {
+		return c, nil
+	}
+	if _, err := os.Stat(p.Home); err == nil { // not made for that
+		if c.Backup, err = backup(p, f); err != nil {
+			return c, err
+		}
 	}
 	return c, f.store(rest)
 }

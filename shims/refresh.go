@@ -134,6 +134,27 @@ func Refresh(dir, target string, want Wanted, getenv func(string) (string, bool)
 	return ch, nil
 }
 
+// Remove takes the links of safeshell's own out of a directory of links, and the
+// directory with them when it is empty; foreign is what stays in it.
+func Remove(dir, target string) (foreign []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		p := filepath.Join(dir, e.Name())
+		if own, _ := ownLink(p, target); !own {
+			foreign = append(foreign, p)
+		} else if e := os.Remove(p); e != nil && !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	if err == nil && len(foreign) == 0 {
+		err = os.Remove(dir)
+	}
+	return foreign, err
+}
+
 // RefreshShells makes the links for tools that insist on a shell of a name.
 func RefreshShells(dir, target string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -157,7 +157,7 @@ type Usage struct {
 // Usages says it of all trashes of the user.
 func Usages(e Env, c Config) (us []Usage) {
 	items, _ := List(e)
-	items = slices.DeleteFunc(items, func(it Item) bool { return !it.ours() })
+	items = slices.DeleteFunc(items, func(it Item) bool { return !it.Ours() })
 	Sizes(e, items)
 	ss, _ := e.stores()
 	for _, s := range ss {
@@ -178,8 +178,9 @@ func Usages(e Env, c Config) (us []Usage) {
 	return us
 }
 
-// ours says that an item is safeshell's to expire.
-func (it Item) ours() bool { return it.Group != "" && it.micro != 0 && !it.orphan }
+// Ours says that an item is safeshell's: another program trashed the others, and
+// theirs they are to expire.
+func (it Item) Ours() bool { return it.Group != "" && it.micro != 0 && !it.orphan }
 
 // stampName is the file whose time is that of the last Evict.
 const stampName = ".safeshell.evicted"
@@ -211,7 +212,7 @@ func Evict(e Env, c Config) Evicted {
 			keep = minAge
 		}
 		switch {
-		case !it.ours():
+		case !it.Ours():
 		case age(it) > keep:
 			old = append(old, it)
 		default:
@@ -249,4 +250,52 @@ func Evict(e Env, c Config) Evicted {
 	}
 	ev.Errs = append(ev.Errs, Sweep(e)...)
 	return ev
+}
+
+// Destroy deletes path with all below it, for good: it follows no link, enters no
+// other filesystem, gives itself access to own directories, and goes on after errors.
+func Destroy(path string, uid int) error {
+	dir, err := unix.Open(filepath.Dir(path), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &pathError{"open", filepath.Dir(path), err}
+	}
+	defer unix.Close(dir)
+	fi, err := lstatAt(dir, filepath.Base(path))
+	if err == unix.ENOENT {
+		return nil
+	}
+	if err != nil {
+		return &pathError{"stat", path, err}
+	}
+	r := remover{uid: uid, dev: fi.dev, mnt: fi.mnt, root: -1}
+	if !r.remove(dir, filepath.Base(path), path, 0) {
+		return r.reason()
+	}
+	return nil
+}
+
+// Leave removes what safeshell keeps in the trashes beside the items, and a trash
+// in which nothing else is left.
+func Leave(e Env) {
+	ss, _ := e.stores()
+	defer closeAll(ss)
+	for _, s := range ss {
+		for _, name := range []string{stampName, lockName} {
+			_ = unix.Unlinkat(s.fd, name, 0)
+		}
+		if fi, err := lstatAt(s.fd, sizesName); err == nil && fi.size == 0 {
+			_ = unix.Unlinkat(s.fd, sizesName, 0)
+		}
+		if unix.Rmdir(s.path+"/files") != nil {
+			continue
+		}
+		if unix.Rmdir(s.path+"/info") != nil { // a put that comes now makes both anew
+			_ = unix.Mkdir(s.path+"/files", 0o700)
+			continue
+		}
+		if s.top != "" {
+			_ = unix.Unlinkat(s.fd, ".gitignore", 0)
+		}
+		_ = unix.Rmdir(s.path)
+	}
 }
