@@ -55,7 +55,7 @@ func run(args []string) (err error) {
 	version := flags.String("version", "", "the release's `VERSION`: v1.2.3 or v1.2.3-rc1")
 	out := flags.String("out", "dist", "the `DIRECTORY` to replace")
 	repository := flags.String("repository", placeholder, "the `OWNER/NAME` on GitHub that downloads are named after")
-	only := flags.String("platforms", "", "only these, as `OS_ARCH,...` (a trial: no formula, no npm front)")
+	only := flags.String("platforms", "", "only these, as `OS_ARCH,...`, as a trial")
 	dirty := flags.Bool("allow-dirty", false, "also build what is not committed")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -129,10 +129,6 @@ func (r *release) check(only string, dirty bool) error {
 
 // number is the version without its v; npm's form, and that of file names.
 func (r *release) number() string { return r.version[1:] }
-
-// complete says whether the release has all platforms, so that what names them
-// all can be made.
-func (r *release) complete() bool { return len(r.platforms) == len(platforms) }
 
 // tool is a program of a fixed version from .ci/release.mod.
 func (r *release) tool(name string, args ...string) *exec.Cmd {

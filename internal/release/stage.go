@@ -34,6 +34,9 @@ func (r *release) stage() error {
 	if err != nil {
 		return err
 	}
+	if err := os.WriteFile(filepath.Join(r.out, "THIRD_PARTY_LICENSES"), licences, 0o644); err != nil {
+		return err
+	}
 	for _, p := range r.platforms {
 		if err := os.CopyFS(r.dir(p), os.DirFS(filepath.Join(r.work, "docs"))); err != nil {
 			return err
