@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"safeshell/command"
 	"safeshell/script"
 )
 
@@ -364,7 +365,7 @@ func (c *cmdline) eachOptionWord(name string, f func(script.Word)) {
 			}
 		case strings.HasPrefix(name, "--") && strings.HasPrefix(text, name+"="):
 			f(cutWord(c.words[i], len(name)+1))
-		case len(name) == 2 && len(text) > 2 && text[1] != '-' && !c.tool.longDash:
+		case len(name) == 2 && len(text) > 2 && text[1] != '-' && !c.spec.Is(command.OneDash):
 			for k := 1; k < len(text); k++ {
 				if text[k] == name[1] {
 					if k+1 < len(text) || !known {

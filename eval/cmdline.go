@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"safeshell/command"
 	"safeshell/script"
 )
 
@@ -21,11 +22,12 @@ const (
 // known count as operands, or as options when they begin with a known dash.
 type cmdline struct {
 	name  string // canonical base name; empty when it is not known
-	tool  tool
+	spec  *command.Spec
 	words []script.Word
-	kinds []argKind // parallel to words; kinds[0] is the name
-	sub   string    // first operand of a tool with subcommands; empty when unknown or absent
-	subAt int       // its index; 0 when there is none
+	kinds []argKind   // parallel to words; kinds[0] is the name
+	sub   string      // first operand of a tool with subcommands; empty when unknown or absent
+	subAt int         // its index; 0 when there is none
+	own   command.Sub // what differs for the subcommand
 	// unknownSub: the subcommand is not known from the text.
 	unknownSub bool
 	second     bool // an operand after the subcommand was seen
@@ -67,7 +69,7 @@ func baseName(s string) string {
 
 // read fills the command line in. It keeps the words that it is given.
 func (c *cmdline) read(words []script.Word) {
-	c.words = words
+	c.words, c.spec = words, command.Of("")
 	if len(words) == 0 {
 		return
 	}
@@ -77,17 +79,18 @@ func (c *cmdline) read(words []script.Word) {
 		}
 	}
 	c.name = canonicalName(commandWord(words[0]))
-	c.tool = toolOf(c.name)
 	c.kinds = append(c.buf[:0], argOperand)
 	if c.name == "hub" && len(words) > 1 { // git with further subcommands
-		if s, _ := words[1].Text(); hasWord("reset push checkout clean stash branch commit restore rm rebase switch merge", s) {
+		if s, _ := words[1].Text(); command.Has("reset push checkout clean stash branch commit restore rm rebase switch merge", s) {
 			c.name = "git"
-			c.tool = toolOf("git")
 		}
 	}
-	if sub, ok := strings.CutPrefix(c.name, "git-"); ok && sub != "" {
-		// git-reset is git reset, from git's exec path.
-		c.name, c.tool, c.sub = "git", toolOf("git"), sub
+	sub, ok := strings.CutPrefix(c.name, "git-")
+	if ok = ok && sub != ""; ok { // git-reset is git reset, from git's exec path
+		c.name = "git"
+	}
+	if c.spec = command.Of(c.name); ok {
+		c.sub, c.own = sub, c.spec.Sub(sub)
 	}
 	ended, valueNext := false, false
 	for i := 1; i < len(words); i++ {
@@ -97,7 +100,7 @@ func (c *cmdline) read(words []script.Word) {
 		case valueNext:
 			kind, valueNext = argValue, false
 		case ended:
-			if c.tool.stops || c.sub != "" && hasWord(c.tool.subStops, c.sub) {
+			if c.stops() {
 				kind = argTrailing
 			}
 		case text == "--" && known:
@@ -110,20 +113,22 @@ func (c *cmdline) read(words []script.Word) {
 			c.hasOption = true
 			valueNext = known && c.takesNext(text)
 		default:
-			if c.tool.sub && c.subAt == 0 && c.sub == "" {
+			if c.spec.Is(command.Subcommands) && c.subAt == 0 && c.sub == "" {
 				c.subAt = i
-				if known {
+				if c.unknownSub = !known; known {
 					c.sub = text
-				} else {
-					c.unknownSub = true
 				}
-			} else if c.second = true; c.tool.stops || c.sub != "" && hasWord(c.tool.subStops, c.sub) {
+				c.own = c.spec.Sub(c.sub)
+			} else if c.second = true; c.stops() {
 				ended = true
 			}
 		}
 		c.kinds = append(c.kinds, kind)
 	}
 }
+
+// stops says that options end at the next operand.
+func (c *cmdline) stops() bool { return (c.spec.Syntax|c.own.Syntax)&command.Stops != 0 }
 
 // commandWord is the base name of a command word: also of one whose directory
 // alone is not known (/b?n/rm), and of $(command -v rm).
@@ -166,7 +171,7 @@ func (c *cmdline) takesNext(text string) bool {
 			return false
 		}
 	}
-	if strings.HasPrefix(text, "--") || c.tool.longDash || text[0] == '+' {
+	if strings.HasPrefix(text, "--") || c.spec.Is(command.OneDash) || text[0] == '+' {
 		return !strings.Contains(text, "=") && c.takesValue(text)
 	}
 	if len(text) > 2 && c.takesValue(text) {
@@ -190,24 +195,19 @@ func isSignal(text string) bool {
 	return len(text) > 2 || len(text) == 2 && text[1] <= '9'
 }
 
-// takesValue says that an option of the tool has a value.
+// takesValue says that an option has a value, which may be the next word.
 func (c *cmdline) takesValue(opt string) bool {
-	if hasWord(c.tool.values, opt) {
+	switch {
+	case command.Has(c.spec.Options, opt):
 		return true
-	}
-	if !c.tool.sub {
+	case !c.spec.Is(command.Subcommands):
 		return false
-	}
-	if c.sub == "" && c.subAt == 0 {
-		return hasWord(c.tool.global, opt)
-	}
-	if c.tool.subValues == nil {
-		return false
-	}
-	if c.sub == "compose" && c.second && (opt == "-f" || opt == "-p") {
+	case c.sub == "" && c.subAt == 0:
+		return command.Has(c.spec.Before, opt)
+	case c.sub == "compose" && c.second && (opt == "-f" || opt == "-p"):
 		return false // docker compose rm -f
 	}
-	return hasWord(c.tool.subValues(c.sub), opt)
+	return command.Has(c.own.Options, opt)
 }
 
 const shortOptions = "-0-1-2-3-4-5-6-7-8-9-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z"
@@ -285,10 +285,10 @@ func (c *cmdline) eachOption(name string, f func(value string, given, known bool
 			}
 			return "", false, true
 		}
-		if long || c.tool.longDash || strings.HasPrefix(text, "--") || len(name) > 2 {
+		if long || c.spec.Is(command.OneDash) || strings.HasPrefix(text, "--") || len(name) > 2 {
 			opt, v, eq := strings.Cut(text, "=")
-			if opt != name && !(c.tool.longDash && !long && opt == "-"+name) && !c.abbreviates(opt, name) {
-				if !(long && c.tool.longDash && "-"+opt == name) {
+			if opt != name && !(c.spec.Is(command.OneDash) && !long && opt == "-"+name) && !c.abbreviates(opt, name) {
+				if !(long && c.spec.Is(command.OneDash) && "-"+opt == name) {
 					continue
 				}
 			}
@@ -324,7 +324,7 @@ func (c *cmdline) eachOption(name string, f func(value string, given, known bool
 // mayHave reports whether an option may be given; false is certain. Rules ask for
 // many that are not.
 func (c *cmdline) mayHave(name string) bool {
-	if c.tool.longDash || len(name) < 2 {
+	if c.spec.Is(command.OneDash) || len(name) < 2 {
 		return true
 	}
 	if !c.seenOptions {
@@ -357,8 +357,8 @@ func (c *cmdline) mayHave(name string) bool {
 // abbreviates says that opt is given for want: a beginning of at least one
 // letter, which is no option of its own.
 func (c *cmdline) abbreviates(opt, want string) bool {
-	return c.tool.abbrev && len(opt) > 2 && len(opt) < len(want) && strings.HasPrefix(want, opt) &&
-		strings.HasPrefix(opt, "--") && !hasWord(c.tool.whole, opt)
+	return c.spec.Is(command.Abbreviated) && len(opt) > 2 && len(opt) < len(want) && strings.HasPrefix(want, opt) &&
+		strings.HasPrefix(opt, "--") && !command.Has(c.spec.Whole, opt)
 }
 
 // subcommand reports whether the operands begin with one of the subcommands,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"safeshell/command"
 	"safeshell/script"
 )
 
@@ -58,7 +59,7 @@ func (v *view) commandsNamed(names string) []int {
 			}
 			name := commandWord(argv[0])
 			for _, group := range [...]string{exportNames, linkNames, branchNames, readerNames, otherNames} {
-				if hasWord(group, name) {
+				if command.Has(group, name) {
 					f.named[group] = append(f.named[group], i)
 				}
 			}
@@ -163,7 +164,7 @@ func (v *view) exportedBefore(want []string, given func(c *script.Command) strin
 			if !v.spend(1 + len(v.a.Commands[k].Argv)/8) {
 				break
 			}
-			if s, _ := v.a.Commands[k].Argv[0].Text(); !hasWord(exportNames, s) {
+			if s, _ := v.a.Commands[k].Argv[0].Text(); !command.Has(exportNames, s) {
 				continue // by a path: no builtin
 			}
 			if e.name = given(&v.a.Commands[k]); e.name != "" {
@@ -202,7 +203,7 @@ func (v *view) switchesBefore() []branchSwitch {
 				continue
 			}
 			x := newView(v.r, v.a, i)
-			if x.line.name != "git" || !hasWord("checkout switch symbolic-ref", x.line.sub) {
+			if x.line.name != "git" || !command.Has("checkout switch symbolic-ref", x.line.sub) {
 				continue
 			}
 			if name, changed := x.switchesTo(); changed {

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"safeshell/command"
 	"safeshell/config"
 )
 
@@ -36,7 +37,7 @@ func (r *Rules) Names(dir string) []Name {
 			return
 		}
 		for _, c := range x.commands {
-			if c != "" && c != "*" && (s != nil || !hasWord(withoutShim, c)) {
+			if c != "" && c != "*" && (s != nil || !command.Has(withoutShim, c)) {
 				user[c] = user[c] || s != nil
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"safeshell/command"
 	"safeshell/script"
 )
 
@@ -64,7 +65,7 @@ func (v *view) clause(c *clause, except bool, why *[]string) certainty {
 	}
 	result := sure
 	skip := 0
-	if v.line.tool.sub {
+	if v.line.spec.Is(command.Subcommands) {
 		skip = 1
 	}
 	if c.subcommand != nil {
@@ -276,7 +277,7 @@ func shortened(s string) string {
 
 func (v *view) subcommandText(n int) string {
 	var b strings.Builder
-	if v.line.subAt == 0 && v.line.sub != "" && v.line.tool.sub {
+	if v.line.subAt == 0 && v.line.sub != "" && v.line.spec.Is(command.Subcommands) {
 		b.WriteString(v.line.sub)
 		n--
 	}

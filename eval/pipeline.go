@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"safeshell/command"
 	"safeshell/script"
 )
 
@@ -112,10 +113,10 @@ func readsCode(c *script.Command) bool {
 		if line.flag("-s") {
 			return true
 		}
-	case hasWord(interpreters, line.name):
+	case command.Has(interpreters, line.name):
 		found, fromOutput := false, false
 		for _, f := range [...]string{"-c", "-e", "-E", "-p", "--eval", "--print", "-r", "-m"} {
-			if hasWord(line.tool.values, f) && !(f == "-r" && line.name != "php") && !(f == "-p" && line.name == "perl") {
+			if command.Has(line.spec.Options, f) && !(f == "-r" && line.name != "php") && !(f == "-p" && line.name == "perl") {
 				line.eachOptionWord(f, func(w script.Word) {
 					found, fromOutput = true, fromOutput || hasOutput(w)
 				})

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"safeshell/command"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -165,7 +166,7 @@ func (v *view) made(p tpath) bool {
 	}
 	if n := len(p.comps); n > 0 && !p.comps[n-1].unknown {
 		last := p.comps[n-1].text
-		if hasWord(madeAnywhere, last) {
+		if command.Has(madeAnywhere, last) {
 			return true // also below directories that are not known: find . -name .DS_Store
 		}
 		for rest := madeSuffixes; rest != ""; {
@@ -196,10 +197,10 @@ func (v *view) made(p tpath) bool {
 		if c.unknown {
 			break
 		}
-		if hasWord(madeAnywhere, c.text) {
+		if command.Has(madeAnywhere, c.text) {
 			return true
 		}
-		if hasWord(madeInRepo, c.text) && top != "" && i >= first {
+		if command.Has(madeInRepo, c.text) && top != "" && i >= first {
 			dir := tpath{comps: p.comps[:i+1]}
 			if s, ok := dir.exact(); ok && v.untracked(top, s) {
 				return true

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"safeshell/command"
 	"safeshell/script"
 )
 
@@ -138,7 +139,7 @@ func (v *view) producer() string {
 	case "ssh", "gsutil", "s3cmd":
 		return "fetched"
 	case "aws", "gcloud", "az":
-		if hasWord("s3 storage", first()) {
+		if command.Has("s3 storage", first()) {
 			return "fetched"
 		}
 	case "gh", "glab":
@@ -238,13 +239,13 @@ func (v *view) generator() bool {
 	case "direnv":
 		return sub == "hook" || sub == "export"
 	case "starship", "zoxide", "atuin", "oh-my-posh", "mcfly", "sheldon", "navi", "broot", "pyenv", "rbenv", "nodenv", "jenv", "goenv", "plenv", "phpenv", "swiftenv", "tfenv", "pkgx", "devbox", "devenv", "safeshell", "vfox", "proto", "tv":
-		return hasWord("init hook shell env activate completion shellenv virtualenv-init print-bash-setup widget shell.bash generate", sub) || l.name == "pyenv"
+		return command.Has("init hook shell env activate completion shellenv virtualenv-init print-bash-setup widget shell.bash generate", sub) || l.name == "pyenv"
 	case "mise", "rtx", "asdf", "fnm", "volta", "opam", "luarocks", "rustup", "ghcup":
-		return hasWord("activate env config hook-env exec shell path completions completion setup hook", sub)
+		return command.Has("activate env config hook-env exec shell path completions completion setup hook", sub)
 	case "conda", "mamba", "micromamba":
 		return strings.HasPrefix(sub, "shell") || second == "hook" || sub == "shell.bash"
 	case "minikube", "docker-machine":
-		return hasWord("docker-env podman-env env completion", sub)
+		return command.Has("docker-env podman-env env completion", sub)
 	case "fzf":
 		return l.flag("--bash") || l.flag("--zsh")
 	case "thefuck", "just", "chezmoi":
@@ -256,7 +257,7 @@ func (v *view) generator() bool {
 	case "uv", "ruff":
 		return strings.HasPrefix(sub, "generate-shell-completion")
 	case "tmux":
-		return hasWord("show-env show-environment showenv", sub)
+		return command.Has("show-env show-environment showenv", sub)
 	case "go":
 		return sub == "env"
 	case "perl":
@@ -267,5 +268,5 @@ func (v *view) generator() bool {
 		}
 	}
 	// tool completion bash, tool completions zsh
-	return hasWord("completion completions", sub) || hasWord("completion completions", second)
+	return command.Has("completion completions", sub) || command.Has("completion completions", second)
 }

@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"safeshell/command"
 	"safeshell/script"
 )
 
@@ -89,7 +90,7 @@ const onlyRead = "ls find exa eza lsd tree stat file du df wc md5sum sha1sum sha
 
 // unknownUse says that the program is not known, and runs no other one.
 func (v *view) unknownUse() bool {
-	if v.line.name == "" || hasWord(onlyRead, v.line.name) {
+	if v.line.name == "" || command.Has(onlyRead, v.line.name) {
 		return false
 	}
 	if len(v.tailsOf(v.i)) > 0 {

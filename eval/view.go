@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"safeshell/command"
 	"safeshell/eval/condition"
 	"safeshell/script"
 )
@@ -87,7 +88,7 @@ func (v *view) init(r *Rules, a *script.Analysis, i int) {
 	v.walked, v.expanded, v.ownFrom, v.ownUntil = 0, 0, 0, 0
 	v.line.read(v.c.Argv)
 	if v.c.Function {
-		v.line.name, v.line.tool = "", tool{} // not the program of that name
+		v.line.name, v.line.spec = "", command.Of("") // not the program of that name
 	}
 	if d, ok := v.c.Dir.Text(); ok && strings.HasPrefix(d, "/") {
 		v.dir = d

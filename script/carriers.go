@@ -1,6 +1,7 @@
 package script
 
 import (
+	"safeshell/command"
 	"slices"
 	"strings"
 )
@@ -100,7 +101,7 @@ func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 		k.c.sink.lose()
 		a.remote(k, i, name)
 	case "sshpass":
-		_, at, _ := scan(k.argv, 1, &wSshpass)
+		_, at, _ := scan(k.argv, 1, command.Of("sshpass"))
 		a.tailAt(k, i, at, name)
 	default:
 		if at, code, ok := runnerTail(name, k.argv); ok {
@@ -117,8 +118,6 @@ func (a *analyzer) moreCarriers(k *call, i int, name string) bool {
 	}
 	return true
 }
-
-var wSshpass = wrapper{short: "p:f:d:eP:vhV"}
 
 // tailAt runs the words from at on, if there are any.
 func (a *analyzer) tailAt(k *call, i, at int, via string) {
@@ -196,11 +195,9 @@ func (a *analyzer) su(inner, k *call, name string) {
 	}
 }
 
-var wFlock = wrapper{short: "sxunE:w:oFvhVe", long: " --wait --timeout --conflict-exit-code "}
-
 // flock runs a command, or code after -c, with a lock held.
 func (a *analyzer) flock(k *call, i int) {
-	_, at, _ := scan(k.argv, 1, &wFlock)
+	_, at, _ := scan(k.argv, 1, command.Of("flock"))
 	at++ // the file
 	if at >= len(k.argv) {
 		return
@@ -212,12 +209,10 @@ func (a *analyzer) flock(k *call, i int) {
 	a.tailAt(k, i, at, "flock")
 }
 
-var wScript = wrapper{short: "aB:c:eE:fI:m:o:O:qt?T:hVkrpF", long: " --command --log-in --log-out --log-io --log-timing --logging-format --output-limit --echo "}
-
 // scriptCmd runs -c code, or (BSD) the words after the file.
 func (a *analyzer) scriptCmd(k *call, i int) {
 	k.c.sink.lose()
-	opts, at, _ := scan(k.argv, 1, &wScript)
+	opts, at, _ := scan(k.argv, 1, command.Of("script"))
 	for _, o := range opts {
 		if (o.name == "-c" || o.name == "--command") && o.value != nil {
 			a.codeWord(*o.value, POSIX, a.child(k), k.inner("script"), "the code given to script")

@@ -23,7 +23,7 @@ func (a *analyzer) follow(k *call, i int, name string) {
 		a.shell(k, i, name, d)
 		return
 	}
-	if w := wrapperOf(name); w != nil {
+	if w := launcherOf(name); w != nil {
 		a.wrap(k, i, name, w)
 		return
 	}

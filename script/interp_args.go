@@ -1,6 +1,9 @@
 package script
 
-import "strings"
+import (
+	"safeshell/command"
+	"strings"
+)
 
 // interpArgs is an interpreter's command line taken apart.
 type interpArgs struct {
@@ -179,11 +182,9 @@ func parseJS(name string, args []Word) (p interpArgs) {
 	return p
 }
 
-var wAwk = wrapper{short: "F:v:f:i:e:E:l:L:D?d?o?p?nNOPrsStVhIbBcCgMk", long: " --field-separator --assign --file --include --source --exec --load "}
-
 func parseAwk(args []Word) (p interpArgs) {
 	argv := append([]Word{Lit("awk")}, args...)
-	opts, at, _ := scan(argv, 1, &wAwk)
+	opts, at, _ := scan(argv, 1, command.Of("awk"))
 	file := false
 	for _, o := range opts {
 		switch o.name {

@@ -1,8 +1,9 @@
 package script
 
-import "strings"
-
-var wSSH = wrapper{short: "46AaCfGgKkMNnqsTtVvXxYyB:b:c:D:E:e:F:I:i:J:L:l:m:O:o:p:P:Q:R:S:W:w:"}
+import (
+	"safeshell/command"
+	"strings"
+)
 
 // away is the surrounding of a command on another machine.
 func (k *call) away(via, where string) (*ctx, *call) {
@@ -26,7 +27,7 @@ func awayState() *state {
 // there; without a command it reads standard input.
 func (a *analyzer) ssh(k *call, i int, name string) {
 	k.c.sink.lose()
-	opts, at, _ := scan(k.argv, 1, &wSSH)
+	opts, at, _ := scan(k.argv, 1, command.Of("ssh"))
 	for _, o := range opts {
 		if o.name == "-o" && o.value != nil {
 			a.sshOption(k, *o.value, o.at, name)
@@ -36,7 +37,7 @@ func (a *analyzer) ssh(k *call, i int, name string) {
 		return
 	}
 	host := wordName(k.argv[at])
-	more, rest, _ := scan(k.argv, at+1, &wSSH) // options may follow the host
+	more, rest, _ := scan(k.argv, at+1, command.Of("ssh")) // options may follow the host
 	for _, o := range more {
 		if o.name == "-o" && o.value != nil {
 			a.sshOption(k, *o.value, o.at, name)
@@ -297,7 +298,7 @@ func (a *analyzer) overSSH(k *call, at int, where string) {
 	if at >= len(k.argv) {
 		return
 	}
-	_, at, _ = scan(k.argv, at, &wSSH)
+	_, at, _ = scan(k.argv, at, command.Of("ssh"))
 	if at < len(k.argv) {
 		c, _ := k.away("ssh", where)
 		a.codeWord(join(k.argv[at:]), Bash, awayState(), c, "the command given to ssh")

@@ -1,6 +1,9 @@
 package script
 
-import "strings"
+import (
+	"safeshell/command"
+	"strings"
+)
 
 // tmux follows the commands that start programs or type keys; a line may hold
 // several, separated by ";".
@@ -143,12 +146,10 @@ func (a *analyzer) keys(k *call, words []Word, via string) {
 	a.codeWord(line, Bash, st, k.typed(via), "what "+via+" types")
 }
 
-var wScreen = wrapper{short: "46aAc:de:fhilL?mnOp:qQrRs:S:t:T:UvwxXDE"}
-
 // screen follows its command, and -X stuff.
 func (a *analyzer) screen(k *call, i int) {
 	k.c.sink.lose()
-	opts, at, _ := scan(k.argv, 1, &wScreen)
+	opts, at, _ := scan(k.argv, 1, command.Of("screen"))
 	if at >= len(k.argv) {
 		return
 	}

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"safeshell/command"
 	"slices"
 	"strings"
 )
@@ -14,7 +15,7 @@ type option struct {
 
 // scan reads options from word at on; it returns them and the index of the
 // first operand. unsure is set when a word there is not known.
-func scan(argv []Word, at int, w *wrapper) (opts []option, next int, unsure bool) {
+func scan(argv []Word, at int, spec *command.Spec) (opts []option, next int, unsure bool) {
 	for at < len(argv) {
 		t, ok := argv[at].Text()
 		if !ok {
@@ -27,7 +28,7 @@ func scan(argv []Word, at int, w *wrapper) (opts []option, next int, unsure bool
 			return opts, at, true
 		}
 		if len(t) < 2 || t[0] != '-' {
-			if t == "-" && w == &wEnv {
+			if t == "-" && command.Has(spec.Names, "env") {
 				opts = append(opts, option{"-i", nil, at})
 				at++
 				continue
@@ -38,19 +39,16 @@ func scan(argv []Word, at int, w *wrapper) (opts []option, next int, unsure bool
 			return opts, at + 1, false
 		}
 		at++
-		if w.flags&anyOpts != 0 {
+		if spec.Is(command.Any) || spec.Is(command.Numbers) && (t[1] >= '0' && t[1] <= '9' || len(t) > 2 && t[1] == '-' && t[2] >= '0' && t[2] <= '9') {
 			continue
 		}
-		if w.flags&dashNum != 0 && (t[1] >= '0' && t[1] <= '9' || len(t) > 2 && t[1] == '-' && t[2] >= '0' && t[2] <= '9') {
-			continue
-		}
-		if strings.HasPrefix(t, "--") || w.flags&oneDash != 0 {
+		if strings.HasPrefix(t, "--") || spec.Is(command.OneDash) {
 			name, val, has := strings.Cut(t, "=")
 			o := option{name: name, at: at - 1}
 			if has {
 				v := Lit(val)
 				o.value = &v
-			} else if longTakes(w.long, &name) {
+			} else if longTakes(spec.Options, &name) {
 				o.name = name
 				if at < len(argv) {
 					o.value = &argv[at]
@@ -60,43 +58,38 @@ func scan(argv []Word, at int, w *wrapper) (opts []option, next int, unsure bool
 			opts = append(opts, o)
 			continue
 		}
-		opts, at = scanShort(opts, argv, at, t, w.short)
+		opts, at = scanShort(opts, argv, at, t, spec.Options)
 	}
 	return opts, min(at, len(argv)), false
 }
 
 // longTakes reports whether a long option, perhaps abbreviated, takes the next
 // word; it completes the name.
-func longTakes(long string, name *string) bool {
-	if long == "" || len(*name) < 4 {
-		return false
-	}
-	if strings.Contains(long, " "+*name+" ") {
+func longTakes(takes string, name *string) bool {
+	if command.Has(takes, *name) {
 		return true
 	}
-	i := strings.Index(long, " "+*name)
-	if i < 0 {
-		return false
+	if len(*name) > 3 && strings.HasPrefix(*name, "--") {
+		for o := range strings.FieldsSeq(takes) {
+			if strings.HasPrefix(o, *name) {
+				*name = o
+				return true
+			}
+		}
 	}
-	full := long[i+1:]
-	*name = full[:strings.IndexByte(full, ' ')]
-	return true
+	return false
 }
 
 // scanShort reads a cluster of short options.
-func scanShort(opts []option, argv []Word, at int, t, short string) ([]option, int) {
+func scanShort(opts []option, argv []Word, at int, t, takes string) ([]option, int) {
 	for j := 1; j < len(t); j++ {
 		o := option{name: "-" + t[j:j+1], at: at - 1}
-		i := strings.IndexByte(short, t[j])
-		takes := byte(0)
-		if i >= 0 && i+1 < len(short) {
-			takes = short[i+1]
-		}
-		if takes == ':' || takes == '?' {
+		next := command.Has(takes, o.name)
+		if next || command.Has(takes, o.name+"?") {
 			if j+1 < len(t) {
 				v := Lit(t[j+1:])
 				o.value = &v
-			} else if takes == ':' {
+			} else if next {
 				if at < len(argv) {
 					o.value = &argv[at]
 				}
@@ -123,20 +116,20 @@ func hasOpt(opts []option, names ...string) bool {
 	return slices.ContainsFunc(opts, func(o option) bool { return slices.Contains(names, o.name) })
 }
 
-// wrap follows a program of the table.
-func (a *analyzer) wrap(k *call, i int, name string, w *wrapper) {
-	if w.flags&needDash != 0 {
+// wrap follows a program that runs its operands.
+func (a *analyzer) wrap(k *call, i int, name string, spec *command.Spec) {
+	runs := spec.Runs
+	if runs.How&command.AfterDashes != 0 {
 		a.afterDashes(k, i, name)
 		return
 	}
-	opts, at, unsure := scan(k.argv, 1, w)
+	opts, at, unsure := scan(k.argv, 1, spec)
 	if wrapperStops(name, opts) {
 		k.c.sink.lose()
 		return
 	}
-	pos := w.pos
 	inner := *k
-	inner.dir, inner.noEnv = k.dir, k.noEnv || w.flags&cleanEnv != 0
+	inner.dir, inner.noEnv = k.dir, k.noEnv || runs.How&command.NewEnv != 0
 	inner.assigns = slices.Clone(k.assigns)
 	if name == "env" || name == "genv" {
 		if a.envOptions(k, i, &inner, opts, at) {
@@ -153,14 +146,12 @@ func (a *analyzer) wrap(k *call, i int, name string, w *wrapper) {
 	if name == "chroot" || name == "nsenter" && hasOpt(opts, "-a", "-m", "--all", "--mount", "-r", "-w") {
 		inner.dir = noDir()
 	}
-	for ; pos > 0 && at < len(k.argv); pos-- {
-		at++
-	}
-	if w.flags&assigns != 0 {
+	at = min(at+runs.Skip, max(at, len(k.argv)))
+	if runs.How&command.Assigns != 0 {
 		at = a.readAssigns(&inner, at)
 	}
 	if at >= len(k.argv) {
-		if w.flags&ownShell != 0 || hasOpt(opts, "-s", "-i") {
+		if runs.How&command.OwnShell != 0 || hasOpt(opts, "-s", "-i") {
 			a.ownShell(&inner, name)
 		}
 		k.c.sink.lose()
@@ -172,7 +163,7 @@ func (a *analyzer) wrap(k *call, i int, name string, w *wrapper) {
 		k.c.sink.lose()
 		return
 	}
-	if w.flags&shellLine != 0 && !hasOpt(opts, "-x", "--exec") || name == "entr" && hasOpt(opts, "-s") {
+	if runs.How&command.ShellLine != 0 && !hasOpt(opts, "-x", "--exec") || name == "entr" && hasOpt(opts, "-s") {
 		c := k.inner(name)
 		c.sink, c.stdin, c.fedBy = nil, nil, nil
 		k.c.sink.lose()
@@ -181,7 +172,7 @@ func (a *analyzer) wrap(k *call, i int, name string, w *wrapper) {
 	}
 	t := inner.after(i, at, name)
 	t.assigns, t.outside = inner.assigns, true
-	if w.flags&feeds != 0 {
+	if runs.How&command.Feeds != 0 {
 		t.c.stdin, t.c.fedBy = nil, nil
 	}
 	a.run(t)
@@ -257,7 +248,7 @@ func (a *analyzer) envOptions(k *call, i int, inner *call, opts []option, at int
 
 // envAgain follows the words of env -S, which env reads as its own arguments.
 func (a *analyzer) envAgain(k *call) {
-	opts, at, _ := scan(k.argv, 1, &wEnv)
+	opts, at, _ := scan(k.argv, 1, command.Of("env"))
 	inner := *k
 	inner.assigns = slices.Clone(k.assigns)
 	if a.nest >= maxCode {
@@ -373,4 +364,15 @@ func (a *analyzer) afterDashes(k *call, i int, name string) {
 	if !knownProgram(name) {
 		a.guessTail(k, i, name, 1)
 	}
+}
+
+// launcherOf returns the stanza of a program that runs its operands; nil for others.
+func launcherOf(name string) *command.Spec {
+	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
+		name = "ld.so" // the loader runs the program that it is given
+	}
+	if s := command.Of(name); s.Runs != nil {
+		return s
+	}
+	return nil
 }

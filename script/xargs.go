@@ -1,14 +1,12 @@
 package script
 
 import (
+	"safeshell/command"
 	"slices"
 	"strings"
 )
 
-var (
-	wXargs    = wrapper{short: "0a:d:E:e?I:i?J:L:l?n:oP:prR:s:S:tx", long: " --arg-file --delimiter --max-lines --max-args --max-procs --max-chars --replace --eof --process-slot-var "}
-	wParallel = wrapper{short: "0a:C:d:E:I:i?j:J:kL:l?m n:N:P:qrRs:S:tuUvVwWX", long: " --arg-file --arg-sep --arg-file-sep --jobs --max-args --max-procs --max-replace-args --sshlogin --colsep --delimiter --joblog --results --timeout --delay --retries --halt --tmpdir --tempdir --workdir --wd --env --recstart --recend --block --load --memfree --nice --basefile --return --transferfile --sshloginfile --slf --tag-string --tagstring --profile --shellquote-command "}
-)
+var ()
 
 // operand is what a program puts in itself.
 func operand(name string) Part { return Part{Kind: Operand, Name: name} }
@@ -16,7 +14,7 @@ func operand(name string) Part { return Part{Kind: Operand, Name: name} }
 // xargs follows xargs: its operands are the words of a known producer, or not
 // known.
 func (a *analyzer) xargs(k *call, i int) {
-	opts, at, unsure := scan(k.argv, 1, &wXargs)
+	opts, at, unsure := scan(k.argv, 1, command.Of("xargs"))
 	k.c.sink.lose()
 	if unsure {
 		if mayBeMany(k.argv[at]) {
@@ -214,7 +212,7 @@ func quotedItems(t string) (out []string, ok bool) {
 // parallel follows GNU parallel: the command line goes through a shell, with
 // the arguments after ::: or from input in place of {}.
 func (a *analyzer) parallel(k *call, i int) {
-	opts, at, _ := scan(k.argv, 1, &wParallel)
+	opts, at, _ := scan(k.argv, 1, command.Of("parallel"))
 	k.c.sink.lose()
 	end := len(k.argv)
 	var items []Word
