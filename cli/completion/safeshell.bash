@@ -1,6 +1,6 @@
 # bash completion for safeshell; from 3.2 on, with or without bash-completion.
 _safeshell() {
-  local out line kind= i=0 at=0
+  local out line kind='' at=0
   COMPREPLY=()
   { out=$(command safeshell __complete bash "${COMP_LINE:0:COMP_POINT}" "${COMP_TYPE-}" "${COLUMNS-}" "$COMP_WORDBREAKS" </dev/null) || out=; } 2>/dev/null
   while IFS= read -r line; do
