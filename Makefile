@@ -1,5 +1,5 @@
 # safeshell: `make demo` shows it, `make test` proves it, `make install` puts it
-# into PREFIX/bin. Everything else is for people who work on it.
+# into PREFIX/bin, its man pages and completions into PREFIX/share. Everything else is for people who work on it.
 
 GO      ?= go
 PREFIX  ?= /usr/local
@@ -41,6 +41,12 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/safeshell
 	ln -sf safeshell $(DESTDIR)$(PREFIX)/bin/safeshell-wrapper
+	$(GO) run ./internal/release/docs -version '$(VERSION)' -date '$(or $(firstword $(subst T, ,$(DATE))),1970-01-01)' -out bin/docs
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+	install -m 0644 bin/docs/man/man1/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 0644 bin/docs/completions/safeshell.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/safeshell
+	install -m 0644 bin/docs/completions/_safeshell $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_safeshell
+	install -m 0644 bin/docs/completions/safeshell.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/safeshell.fish
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
 	echo "$(PREFIX)/bin is not in your PATH; set up with: $(PREFIX)/bin/safeshell init" ;; esac
 
