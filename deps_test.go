@@ -53,7 +53,7 @@ func TestHotPathImports(t *testing.T) {
 	}
 }
 
-// Lower packages know nothing of higher ones (DESIGN "Packages").
+// Lower packages know nothing of higher ones (docs/design.md "Packages").
 func TestPackageOrder(t *testing.T) {
 	order := []string{"cli", "front", "agents", "mcp", "monitor", "initscript", "permit", "shims", "gate", "spool", "eval", "script", "command", "trash", "config"}
 	rank := map[string]int{}

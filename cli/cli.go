@@ -24,7 +24,7 @@ import (
 	"safeshell/spool"
 )
 
-// grammar is the whole command line (DESIGN "Command line").
+// grammar is the whole command line (docs/design.md "Command line").
 type grammar struct {
 	PrintVersion versionFlag `help:"Print the version and quit." name:"version" short:"V"`
 

@@ -328,7 +328,7 @@ func who(person bool) string {
 
 // chooser is whom a retry asks: a living monitor always, unless a person gives
 // the choice themselves; without one the caller's choice counts, as on the MCP
-// server (DESIGN "Upfront permission"), and that is said and journaled.
+// server (docs/design.md "Upfront permission"), and that is said and journaled.
 func (a *app) chooser(choice int, person bool) permit.Asker {
 	given := permit.Answer{Choice: spool.Choice(choice), By: who(person)}
 	return func(ctx context.Context, q permit.Question) (permit.Answer, error) {

@@ -17,7 +17,7 @@ import (
 	"safeshell/config/yamltree"
 )
 
-// Config is config.yaml (DESIGN "Config"). The zero value is not useful; Load
+// Config is config.yaml (docs/design.md "Config"). The zero value is not useful; Load
 // fills in the defaults.
 type Config struct {
 	// Unreachable is fail_closed or fail_open: what happens when nobody can be

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Paths are the absolute places of safeshell's files (DESIGN "Files").
+// Paths are the absolute places of safeshell's files (docs/design.md "Files").
 type Paths struct {
 	Home    string // SAFESHELL_HOME, default ~/.safeshell
 	Config  string // config.yaml

@@ -14,7 +14,7 @@ import (
 )
 
 // Messages to the agent or person whose command was stopped. The first is
-// exact (DESIGN "Command line"); the others follow its shape: a tagged header,
+// exact (docs/design.md "Command line"); the others follow its shape: a tagged header,
 // one fact a line, then what to do.
 
 const blockedEnd = "\nThis operation has been intentionally prevented by SafeShell policy.\nDo not attempt to work around this restriction.\n"

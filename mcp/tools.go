@@ -172,7 +172,7 @@ func (r runResult) answer() *sdk.CallToolResult {
 	}
 }
 
-// blocked is the refusal of a declaration, the JSON of DESIGN.
+// blocked is the refusal of a declaration, the JSON of docs/permit.md.
 func blocked(b permit.Blocked) *sdk.CallToolResult {
 	return asJSON(b, true)
 }

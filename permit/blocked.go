@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Blocked is the answer to a declaration that is not permitted (DESIGN
+// Blocked is the answer to a declaration that is not permitted (docs/design.md
 // "Upfront permission"): on the MCP server and with --json.
 type Blocked struct {
 	Error   BlockedError `json:"error"`

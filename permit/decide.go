@@ -18,7 +18,7 @@ import (
 // root, so that all worktrees of a repository share the answer.
 const projectPrefix = "project:"
 
-// Decide is the decision tree of DESIGN, line by line.
+// Decide is the decision tree of docs/permit.md, line by line.
 //
 //	bare name (no "/")        -> allowed(name)
 //	has "/":

@@ -1,6 +1,6 @@
 // Package permit decides which external commands a script may declare, keeps
 // what the user answered, and runs scripts with exactly the commands that they
-// declared (DESIGN "Upfront permission").
+// declared (docs/design.md "Upfront permission").
 //
 // Its promises: all commands that are not permitted are reported at once; an
 // empty list permits nothing; a repository cannot permit itself; a retry id
@@ -205,7 +205,7 @@ func (s *Set) Area() Area { return s.project }
 // that the trusted permissions.yaml lets scripts write to.
 func (s *Set) Writable() []string { return s.write }
 
-// allowed is allowed(x) of DESIGN: is x on a list?
+// allowed is "on a list?" of docs/permit.md: is x on one?
 func (s *Set) allowed(x ...string) Scope {
 	for _, l := range s.lists {
 		for _, k := range x {

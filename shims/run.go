@@ -21,7 +21,7 @@ import (
 	"safeshell/trash"
 )
 
-// Exit codes that safeshell itself gives (DESIGN "Command line").
+// Exit codes that safeshell itself gives (docs/design.md "Command line").
 const (
 	CodeStopped  = 126 // stopped by safeshell
 	CodeNotFound = 127 // no such command

@@ -1,6 +1,6 @@
 // Package ts runs TypeScript: it finds what a script declares, holds the
 // module that the script imports, and makes the command line of Deno, which
-// may start nothing but the declared commands (DESIGN "Upfront permission").
+// may start nothing but the declared commands (docs/design.md "Upfront permission").
 //
 // It decides nothing: whether a command is permitted, and what happens when the
 // script calls it, is for the caller and for the executables that it hands over
