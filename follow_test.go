@@ -70,3 +70,44 @@ func TestShimsFollowPath(t *testing.T) {
 		}
 	}
 }
+
+// TestShimsAreMet: a shell that has run a command before a rule named it meets the
+// shim at its next prompt, though shells keep in mind where a program was.
+func TestShimsAreMet(t *testing.T) {
+	p := newPlace(t)
+	if out, err := p.command("safeshell", "init", "--yes").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p.write("bin/deploy", "#!/bin/sh\necho deployed >> $P/deployed\n", 0o755)
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		exe, err := exec.LookPath(shell)
+		if err != nil {
+			t.Logf("skipped: no %s", shell)
+			continue
+		}
+		rules := filepath.Join(p.home, ".safeshell/rules.yaml")
+		refresh := func() {
+			if out, err := p.command("safeshell", "refresh").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		_ = os.Remove(rules)
+		refresh()
+		done := filepath.Join(p.dir, "deployed")
+		_, terminal := p.onTerminal(exe, "-i")
+		_, _ = terminal.WriteString("deploy\n")
+		p.until("deployed in "+shell, func() bool { _, err := os.Stat(done); return err == nil })
+		if err := os.WriteFile(rules, []byte("rules: [{name: no-deploy, commands: [deploy], action: deny, message: no}]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refresh()
+		_ = os.Remove(done)
+		_, _ = terminal.WriteString("\ndeploy; echo then > $P/then\n")
+		then := filepath.Join(p.dir, "then")
+		p.until("then in "+shell, func() bool { _, err := os.Stat(then); return err == nil })
+		if _, err := os.Stat(done); err == nil {
+			t.Errorf("%s runs what is denied", shell)
+		}
+		_ = os.Remove(then)
+	}
+}

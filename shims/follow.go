@@ -17,7 +17,8 @@ import (
 
 // seenFile says when the directories of PATH changed last, as far as their programs
 // have been looked at: a line "seconds.nanos path" each. Shells compare its time
-// with the directories' at each prompt.
+// with the directories' at each prompt. The first line is that of the shims: where
+// it is another, shells forget where they found programs.
 func seenFile(shims string) string { return filepath.Join(filepath.Dir(shims), "path-seen") }
 
 const maxSeen = 200 // lines: each shell and agent may have a PATH of its own
@@ -78,7 +79,7 @@ func follow(dir, target string, getenv func(string) (string, bool), names func()
 			}
 		}
 	}
-	writeSeen(file, lines, seen)
+	writeSeen(dir, lines, seen)
 	if waiting {
 		_ = os.Chtimes(file, time.Time{}, time.Unix(0, 0))
 	}
@@ -92,11 +93,10 @@ func seenLines(path, shims string, seen []byte) (lines, changed []string) {
 		if !filepath.IsAbs(d) || d == shims || strings.Contains(d, "\n") {
 			continue
 		}
-		var st unix.Stat_t
-		if unix.Stat(d, &st) != nil {
+		line := seenLine(d)
+		if line == "" {
 			continue // once it is there, its line is new
 		}
-		line := fmt.Sprintf("%d.%09d %s\n", st.Mtim.Sec, st.Mtim.Nsec, d)
 		lines = append(lines, line)
 		if i := bytes.Index(seen, []byte(line)); i < 0 || i > 0 && seen[i-1] != '\n' {
 			changed = append(changed, d)
@@ -105,9 +105,18 @@ func seenLines(path, shims string, seen []byte) (lines, changed []string) {
 	return lines, changed
 }
 
+func seenLine(dir string) string {
+	var st unix.Stat_t
+	if unix.Stat(dir, &st) != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d.%09d %s\n", st.Mtim.Sec, st.Mtim.Nsec, dir)
+}
+
 // writeSeen replaces the file by lines and what it held of other directories.
 // Where it cannot be written, the next command looks again.
-func writeSeen(file string, lines []string, old []byte) {
+func writeSeen(shims string, lines []string, old []byte) {
+	lines = append([]string{seenLine(shims)}, lines...)
 	have := map[string]bool{}
 	for _, l := range lines {
 		_, d, _ := strings.Cut(l, " ")
@@ -118,7 +127,7 @@ func writeSeen(file string, lines []string, old []byte) {
 			lines = append(lines, l)
 		}
 	}
-	_ = config.Replace(file, []byte(strings.Join(lines, "")), false)
+	_ = config.Replace(seenFile(shims), []byte(strings.Join(lines, "")), false)
 }
 
 // readSeen does without os.File, whose first one in a process sets up a poller.

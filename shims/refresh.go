@@ -130,7 +130,7 @@ func Refresh(dir, target string, want Wanted, getenv func(string) (string, bool)
 		ch.Created = append(ch.Created, n)
 	}
 	sort.Strings(ch.Created)
-	writeSeen(seenFile(dir), lines, nil) // what was taken away here, another PATH may lead to
+	writeSeen(dir, lines, nil) // what was taken away here, another PATH may lead to
 	return ch, nil
 }
 

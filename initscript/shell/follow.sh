@@ -13,3 +13,12 @@ while [ -n "$safeshell_in" ]; do
     ;;
   esac
 done
+# Where there are other shims than before, the shell forgets where programs were.
+safeshell_e=
+if [ -r @SEEN@ ]; then
+  IFS= \builtin read -r safeshell_e < @SEEN@ || :
+fi
+if [ "$safeshell_e" != "${safeshell_made-}" ]; then
+  safeshell_made="$safeshell_e"
+  PATH="$PATH"
+fi
