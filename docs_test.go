@@ -168,7 +168,8 @@ func TestTroubleshootingQuotes(t *testing.T) {
 	}
 }
 
-// literal is the value of a string literal, or of several joined by +.
+// literal is the value of a string literal, or of several joined by +, with `…` for
+// what is no literal among them.
 func literal(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -179,9 +180,9 @@ func literal(e ast.Expr) (string, bool) {
 	case *ast.BinaryExpr:
 		x, ok := literal(e.X)
 		y, also := literal(e.Y)
-		return x + y, ok && also
+		return x + y, ok || also
 	}
-	return "", false
+	return "…", false
 }
 
 func eachGoFile(t *testing.T, do func(path, text string)) {
