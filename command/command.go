@@ -14,22 +14,28 @@ import (
 // Spec is the stanza of a program, or of several that read their command line
 // alike. Lists are words between single blanks, options with their dashes.
 type Spec struct {
-	Names  string
-	Syntax Syntax
-	// Options are those that take a value: -o, --output. One that takes it only
-	// in the same word (-d5, not -d 5) ends in a question mark.
-	Options string
-	Before  string // the same, before the subcommand only
-	Whole   string // long options that are not to be taken for abbreviations of others
-	Subs    []Sub
-	Runs    *Runs // nil: it runs nothing, or in a way of its own
+	Names string
+	Line
+	Before string // options with a value, before the subcommand only
+	Whole  string // long options that are not to be taken for abbreviations of others
+	Subs   []Sub
 }
 
 // Sub is what differs for some subcommands; the one named * is that of the others.
 type Sub struct {
-	Names   string
-	Syntax  Syntax
+	Names string
+	Line
+}
+
+// Line is how a command line is read, and what it runs.
+type Line struct {
+	Syntax Syntax
+	// Options are those that take a value: -o, --output. One that takes it only
+	// in the same word (-d5, not -d 5) ends in a question mark.
 	Options string
+	Code    string // options whose value is a line for a shell
+	Rest    string // options after which the words are a command
+	Runs    *Runs  // nil: it runs no operands, or in a way of its own
 }
 
 // Syntax is how a command line is read.
@@ -60,6 +66,7 @@ const (
 	AfterDashes                 // the command comes after --
 	OwnShell                    // without a command it runs a shell
 	Feeds                       // standard input is not passed on as code
+	Package                     // the command is a package's, perhaps with its version: rimraf@5
 )
 
 // entry leads from a name to its stanza.
@@ -68,7 +75,10 @@ type entry struct {
 	spec uint16
 }
 
-var none Spec
+var none struct {
+	spec Spec
+	sub  Sub
+}
 
 // Of returns the stanza of a program by its base name; one that says nothing where
 // none knows it.
@@ -76,25 +86,28 @@ func Of(name string) *Spec {
 	if i, ok := slices.BinarySearchFunc(index[:], name, func(e entry, name string) int { return strings.Compare(e.name, name) }); ok {
 		return &specs[index[i].spec]
 	}
-	return &none
+	return &none.spec
 }
 
+// Takes says that the next word is an option's value, wherever the option stands.
+func (s *Spec) Takes(opt string) bool { return Has(s.Options, opt) || Has(s.Before, opt) }
+
 // Sub returns what differs for a subcommand.
-func (s *Spec) Sub(name string) Sub {
-	var others Sub
+func (s *Spec) Sub(name string) *Sub {
+	others := &none.sub
 	for i := range s.Subs {
 		switch sub := &s.Subs[i]; {
 		case Has(sub.Names, name):
-			return *sub
+			return sub
 		case sub.Names == "*":
-			others = *sub
+			others = sub
 		}
 	}
 	return others
 }
 
 // Is says that the command line is read in that way.
-func (s *Spec) Is(x Syntax) bool { return s.Syntax&x != 0 }
+func (l *Line) Is(x Syntax) bool { return l.Syntax&x != 0 }
 
 // Has reports whether list, words between single blanks, holds word.
 func Has(list, word string) bool {

@@ -24,10 +24,10 @@ type cmdline struct {
 	name  string // canonical base name; empty when it is not known
 	spec  *command.Spec
 	words []script.Word
-	kinds []argKind   // parallel to words; kinds[0] is the name
-	sub   string      // first operand of a tool with subcommands; empty when unknown or absent
-	subAt int         // its index; 0 when there is none
-	own   command.Sub // what differs for the subcommand
+	kinds []argKind    // parallel to words; kinds[0] is the name
+	sub   string       // first operand of a tool with subcommands; empty when unknown or absent
+	subAt int          // its index; 0 when there is none
+	own   *command.Sub // what differs for the subcommand
 	// unknownSub: the subcommand is not known from the text.
 	unknownSub bool
 	second     bool // an operand after the subcommand was seen
@@ -70,6 +70,7 @@ func baseName(s string) string {
 // read fills the command line in. It keeps the words that it is given.
 func (c *cmdline) read(words []script.Word) {
 	c.words, c.spec = words, command.Of("")
+	c.own = c.spec.Sub("")
 	if len(words) == 0 {
 		return
 	}
@@ -90,8 +91,9 @@ func (c *cmdline) read(words []script.Word) {
 		c.name = "git"
 	}
 	if c.spec = command.Of(c.name); ok {
-		c.sub, c.own = sub, c.spec.Sub(sub)
+		c.sub = sub
 	}
+	c.own = c.spec.Sub(c.sub)
 	ended, valueNext := false, false
 	for i := 1; i < len(words); i++ {
 		kind := argOperand

@@ -1,14 +1,13 @@
 package script
 
 import (
-	"safeshell/command"
 	"strings"
 )
 
 // inert reports whether a program is known to run nothing that is given in its
 // arguments, so that an argv needs no further look.
 func inert(name string) bool {
-	return knownProgram(name) && !carries(name) && command.Of(name).Runs == nil && shellDialect(name) == "" && interpreterOf(name) == ""
+	return knownProgram(name) && !carries(name) && launcherOf(name) == nil && shellDialect(name) == "" && interpreterOf(name) == ""
 }
 
 // knownProgram reports whether the arguments of a program are known to be data

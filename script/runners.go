@@ -1,32 +1,21 @@
 package script
 
-import "strings"
+import (
+	"strings"
+
+	"safeshell/command"
+)
 
 // runnerTail finds the command in the arguments of development tools that run
 // one: npx, uv run, bundle exec. at is 0 when there is none; code is set where
 // it is given as text.
 func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
+	spec := command.Of(name)
 	sub, i := subcommand(argv, 1)
 	switch name {
-	case "npx", "pnpx":
-		return npx(argv, 1)
-	case "bunx", "uvx":
-		if name == "uvx" {
-			return skipOptions(argv, 1, " -p --python --from --with --with-editable --with-requirements --index --index-url -i --default-index --extra-index-url --directory --project --cache-dir --env-file -c --constraints "), nil, true
-		}
-		return skipOptions(argv, 1, " -p --package "), nil, true
 	case "npm":
-		switch sub {
-		case "exec", "x":
-			return npx(argv, i+1)
-		case "explore":
-			if i+3 < len(argv) && wordIs(argv[i+2], "--") {
-				return i + 3, nil, true
-			}
-		}
-	case "tox":
-		if sub == "exec" || sub == "e" {
-			return afterWord(argv, i+1, "--"), nil, true
+		if sub == "explore" && i+3 < len(argv) && wordIs(argv[i+2], "--") {
+			return i + 3, nil, true
 		}
 	case "nvm":
 		if sub == "exec" && i+1 < len(argv) {
@@ -38,18 +27,6 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 				}
 			}
 			return at, nil, true
-		}
-	case "fnm":
-		if sub == "exec" {
-			return skipOptions(argv, i+1, " --using --fnm-dir --node-dist-mirror --log-level --arch --version-file-strategy "), nil, true
-		}
-	case "volta":
-		if sub == "run" {
-			return skipOptions(argv, i+1, " --node --npm --pnpm --yarn --env "), nil, true
-		}
-	case "nx":
-		if sub == "exec" {
-			return afterWord(argv, i+1, "--"), nil, true
 		}
 	case "pueue", "meta", "gita":
 		if sub == "add" && name == "pueue" || sub == "exec" && name == "meta" || (sub == "super" || sub == "shell") && name == "gita" {
@@ -68,84 +45,23 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 				return 0, &argv[j+1], true
 			}
 		}
-	case "guix", "devenv":
-		if sub == "shell" || sub == "environment" {
-			if at := afterWord(argv, i+1, "--"); at > 0 || name == "guix" {
-				return at, nil, true
-			}
-			return i + 1, nil, true
-		}
-	case "pnpm", "yarn":
-		if sub == "exec" || sub == "dlx" {
-			return npx(argv, i+1)
-		}
+	case "pnpm", "yarn", "bun":
 		if sub == "workspaces" || sub == "workspace" {
 			// yarn workspaces foreach -A exec command, yarn workspace web exec command
 			if at := afterWord(argv, i+1, "exec"); at > 0 {
-				return npx(argv, at)
+				return runnerLine(&spec.Sub("exec").Line, spec, argv, at)
 			}
 		}
 		if packageProgram(sub) {
 			return i, nil, true
 		}
-	case "bun":
-		if sub == "x" {
-			return skipOptions(argv, i+1, " -p --package "), nil, true
-		}
-		if packageProgram(sub) {
-			return i, nil, true
-		}
-		return 0, nil, false
 	case "mise":
 		if sub == "exec" || sub == "x" {
 			return miseExec(argv, i+1)
 		}
-	case "asdf", "rbenv", "pyenv", "nodenv":
-		if sub == "exec" {
-			return i + 1, nil, true
-		}
-	case "bundle":
-		if sub == "exec" {
-			return skipOptions(argv, i+1, ""), nil, true
-		}
-	case "perf":
-		if sub == "stat" || sub == "record" || sub == "trace" {
-			return skipOptions(argv, i+1, " -e -o -p -t -C -F -c -r -D -I -x -G -M --event --output --repeat --delay --cgroup --metrics --count --freq "), nil, true
-		}
-	case "direnv":
-		if sub == "exec" {
-			return i + 2, nil, true
-		}
-	case "poetry", "pipenv", "pdm", "rye", "hatch":
-		if sub == "run" {
-			return skipOptions(argv, i+1, " -p --project -e --env "), nil, true
-		}
 	case "uv":
-		if sub == "run" {
-			at := skipOptions(argv, i+1, " -p --python --with --with-editable --with-requirements --extra --group --only-group --no-group --env-file --index --index-url -i --default-index --extra-index-url --directory --project --package -C --config-setting --refresh-package -P --upgrade-package --cache-dir --config-file --color --link-mode --resolution --prerelease ")
-			if hasWord(argv[i+1:min(at, len(argv))], "-m") || hasWord(argv[i+1:min(at, len(argv))], "--module") {
-				return 0, nil, true
-			}
-			return at, nil, true
-		}
 		if sub == "tool" && i+1 < len(argv) && wordIs(argv[i+1], "run") {
-			return skipOptions(argv, i+2, " --from --with --python -p "), nil, true
-		}
-	case "pipx":
-		if sub == "run" {
-			return skipOptions(argv, i+1, " --spec --python --pip-args "), nil, true
-		}
-	case "conda", "mamba", "micromamba":
-		if sub == "run" {
-			return skipOptions(argv, i+1, " -n --name -p --prefix --cwd -r --root-prefix "), nil, true
-		}
-	case "rustup":
-		if sub == "run" {
-			return skipOptions(argv, i+1, "") + 1, nil, true
-		}
-	case "devbox":
-		if sub == "run" {
-			return skipOptions(argv, i+1, " -c --config -e --env --env-file --environment "), nil, true
+			return runnerLine(&command.Of("uvx").Line, spec, argv, i+2)
 		}
 	case "nix":
 		if sub == "run" && i+1 < len(argv) {
@@ -158,21 +74,46 @@ func runnerTail(name string, argv []Word) (at int, code *Word, ok bool) {
 				}
 			}
 		}
-		if sub == "develop" || sub == "shell" {
-			for j := i + 1; j+1 < len(argv); j++ {
-				if t, _ := argv[j].Text(); t == "-c" || t == "--command" {
-					return j + 1, nil, true
-				}
+	}
+	if !spec.Is(command.Subcommands) {
+		return runnerLine(&spec.Line, spec, argv, 1)
+	}
+	own := spec.Sub(sub)
+	at, code, ok = runnerLine(&own.Line, spec, argv, i+1)
+	if ok && name == "uv" && (hasWord(argv[i+1:min(max(at, i+1), len(argv))], "-m") || hasWord(argv[i+1:min(max(at, i+1), len(argv))], "--module")) {
+		return 0, nil, true
+	}
+	return at, code, ok
+}
+
+// runnerLine reads the words from at on as a stanza says.
+func runnerLine(line *command.Line, spec *command.Spec, argv []Word, at int) (int, *Word, bool) {
+	if line.Runs == nil && line.Code == "" && line.Rest == "" {
+		return 0, nil, false
+	}
+	dashes := line.Runs == nil || line.Runs.How&command.AfterDashes != 0
+	for ; at < len(argv); at++ {
+		t, ok := argv[at].Text()
+		opt, value, has := strings.Cut(t, "=")
+		switch {
+		case !ok || len(t) < 2 || t[0] != '-':
+			if !dashes {
+				return at + line.Runs.Skip, nil, true
 			}
-		}
-	case "nix-shell":
-		for j := 1; j+1 < len(argv); j++ {
-			if t, _ := argv[j].Text(); t == "--run" || t == "--command" {
-				return 0, &argv[j+1], true
-			}
+		case t == "--" && line.Runs != nil:
+			return at + 1, nil, true
+		case command.Has(line.Rest, t):
+			return at + 1, nil, true
+		case command.Has(line.Code, opt) && has:
+			w := Lit(value)
+			return 0, &w, true
+		case command.Has(line.Code, t) && at+1 < len(argv):
+			return 0, &argv[at+1], true
+		case command.Has(line.Options, t) || spec.Takes(t):
+			at++
 		}
 	}
-	return 0, nil, false
+	return 0, nil, true
 }
 
 // packageProgram names programs of packages, installed with a project, that
@@ -229,32 +170,6 @@ func skipOptions(argv []Word, at int, takes string) int {
 		}
 	}
 	return at
-}
-
-// npx reads the options of npx and npm exec.
-func npx(argv []Word, at int) (int, *Word, bool) {
-	for ; at < len(argv); at++ {
-		t, ok := argv[at].Text()
-		switch {
-		case !ok:
-			return at, nil, true
-		case t == "--":
-			return at + 1, nil, true
-		case t == "-c" || t == "--call" || t == "--shell-mode":
-			if t != "--shell-mode" && at+1 < len(argv) {
-				return 0, &argv[at+1], true
-			}
-		case strings.HasPrefix(t, "--call="):
-			w := Lit(t[len("--call="):])
-			return 0, &w, true
-		case t == "-p" || t == "--package" || t == "-w" || t == "--workspace" || t == "--prefix" || t == "--userconfig" || t == "--cache":
-			at++
-		case len(t) > 1 && t[0] == '-':
-		default:
-			return at, nil, true
-		}
-	}
-	return 0, nil, true
 }
 
 // miseExec reads mise exec tool@1 -- command, and -c code.

@@ -371,7 +371,7 @@ func launcherOf(name string) *command.Spec {
 	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		name = "ld.so" // the loader runs the program that it is given
 	}
-	if s := command.Of(name); s.Runs != nil {
+	if s := command.Of(name); s.Runs != nil && s.Runs.How&command.Package == 0 {
 		return s
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/format"
 	"os"
@@ -26,8 +27,8 @@ func main() {
 
 // stanza is what may stand in a file.
 type stanza struct {
-	Syntax, Options, Before, Whole words
-	Runs                           *struct {
+	Syntax, Options, Code, Rest, Before, Whole words
+	Runs                                       *struct {
 		Skip int
 		How  words
 	}
@@ -58,7 +59,7 @@ func (w words) flags(names map[string]string, line int) (string, error) {
 
 var (
 	syntaxes = map[string]string{"subcommands": "Subcommands", "one-dash": "OneDash", "abbreviated": "Abbreviated", "stops": "Stops", "numbers": "Numbers", "any": "Any"}
-	hows     = map[string]string{"assigns": "Assigns", "new-env": "NewEnv", "shell-line": "ShellLine", "after-dashes": "AfterDashes", "own-shell": "OwnShell", "feeds": "Feeds"}
+	hows     = map[string]string{"assigns": "Assigns", "new-env": "NewEnv", "shell-line": "ShellLine", "after-dashes": "AfterDashes", "own-shell": "OwnShell", "feeds": "Feeds", "package": "Package"}
 )
 
 // generate returns the Go text for the stanzas in a directory.
@@ -117,27 +118,20 @@ func spec(b *bytes.Buffer, names string, n *yaml.Node) error {
 		return err
 	}
 	fmt.Fprintf(b, "{Names: %q", names)
-	if err := common(b, s, n.Line); err != nil {
+	if err := line(b, s, n.Line); err != nil {
 		return err
 	}
 	text(b, "Before", s.Before)
 	text(b, "Whole", s.Whole)
-	if r := s.Runs; r != nil {
-		how, err := r.How.flags(hows, n.Line)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(b, ", Runs: &Runs{Skip: %d, How: %s}", r.Skip, or0(how))
-	}
 	if subs := s.Subcommands.Content; len(subs) > 0 {
-		fmt.Fprint(b, ", Subs: []Sub{")
+		fmt.Fprint(b, "Subs: []Sub{")
 		for i := 0; i < len(subs); i += 2 {
 			var sub stanza
 			if err := decode(subs[i+1], &sub); err != nil {
 				return err
 			}
 			fmt.Fprintf(b, "\n{Names: %q", strings.Join(strings.Fields(subs[i].Value), " "))
-			if err := common(b, sub, subs[i].Line); err != nil {
+			if err := line(b, sub, subs[i].Line); err != nil {
 				return err
 			}
 			fmt.Fprint(b, "},")
@@ -148,35 +142,39 @@ func spec(b *bytes.Buffer, names string, n *yaml.Node) error {
 	return nil
 }
 
-// common writes what programs and subcommands both have.
-func common(b *bytes.Buffer, s stanza, line int) error {
-	syntax, err := s.Syntax.flags(syntaxes, line)
+// line writes what programs and subcommands both have.
+func line(b *bytes.Buffer, s stanza, at int) error {
+	syntax, err := s.Syntax.flags(syntaxes, at)
 	if err != nil {
 		return err
 	}
-	if syntax != "" {
-		fmt.Fprintf(b, ", Syntax: %s", syntax)
-	}
-	for o := range strings.FieldsSeq(string(s.Options + " " + s.Before)) {
+	for o := range strings.FieldsSeq(string(s.Options + " " + s.Code + " " + s.Rest + " " + s.Before)) {
 		if o[0] != '-' && o[0] != '+' {
-			return fmt.Errorf("line %d: %q is no option", line, o)
+			return fmt.Errorf("line %d: %q is no option", at, o)
 		}
 	}
+	fmt.Fprint(b, ", Line: Line{")
+	if syntax != "" {
+		fmt.Fprintf(b, "Syntax: %s,", syntax)
+	}
 	text(b, "Options", s.Options)
+	text(b, "Code", s.Code)
+	text(b, "Rest", s.Rest)
+	if r := s.Runs; r != nil {
+		how, err := r.How.flags(hows, at)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "Runs: &Runs{Skip: %d, How: %s},", r.Skip, cmp.Or(how, "0"))
+	}
+	fmt.Fprint(b, "},")
 	return nil
 }
 
 func text(b *bytes.Buffer, field string, w words) {
 	if w != "" {
-		fmt.Fprintf(b, ", %s: %q", field, w)
+		fmt.Fprintf(b, "%s: %q,", field, w)
 	}
-}
-
-func or0(s string) string {
-	if s == "" {
-		return "0"
-	}
-	return s
 }
 
 // decode reads a mapping and refuses keys that are not known.
