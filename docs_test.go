@@ -106,6 +106,24 @@ func anchors(page string) (out []string) {
 	return out
 }
 
+// TestDocsNameFiles: the places in the tree that CONTRIBUTING names are there, and
+// docs/design.md names every package that commands flow through.
+func TestDocsNameFiles(t *testing.T) {
+	all := pages(t)
+	for _, m := range regexp.MustCompile("`([a-z]\\w*/[\\w./-]+)`").FindAllStringSubmatch(all["CONTRIBUTING.md"], -1) {
+		if _, err := os.Stat(m[1]); err != nil && !strings.ContainsAny(m[1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && m[1] != "bin/safeshell" {
+			t.Errorf("CONTRIBUTING.md names %s, which is not there", m[1])
+		}
+	}
+	files, _ := filepath.Glob("*/*.go")
+	for _, f := range files {
+		dir := filepath.Dir(f)
+		if !slices.Contains([]string{"bench", "chaos", "testdir"}, dir) && !strings.Contains(all["docs/design.md"], "| `"+dir+"` |") {
+			t.Errorf("docs/design.md does not say what package %s holds", dir)
+		}
+	}
+}
+
 // TestDesignCited: a comment that cites a section of docs/design.md cites one that
 // is there.
 func TestDesignCited(t *testing.T) {
