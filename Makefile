@@ -41,7 +41,8 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/safeshell
 	ln -sf safeshell $(DESTDIR)$(PREFIX)/bin/safeshell-wrapper
-	$(GO) run ./internal/release/docs -version '$(VERSION)' -date '$(or $(firstword $(subst T, ,$(DATE))),1970-01-01)' -out bin/docs
+	rm -rf bin/docs
+	GOOS= GOARCH= $(GO) run ./internal/release/docs -version '$(VERSION)' -date '$(or $(firstword $(subst T, ,$(DATE))),1970-01-01)' -out bin/docs
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
 	install -m 0644 bin/docs/man/man1/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 0644 bin/docs/completions/safeshell.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/safeshell

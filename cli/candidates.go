@@ -28,7 +28,7 @@ var sources = map[string]func(a *app, typed string) []candidate{
 	"rules":    (*app).ruleNames,
 	"sessions": (*app).sessionIDs,
 	"shells": func(*app, string) []candidate {
-		return []candidate{{"bash", ""}, {"zsh", ""}, {"fish", ""}, {"sh", "any POSIX shell"}}
+		return []candidate{{"bash", ""}, {"zsh", ""}, {"fish", ""}, {"sh", "any POSIX shell"}, {"pwsh", "PowerShell"}}
 	},
 	"script":         func(*app, string) []candidate { return []candidate{{"-", "print the script for eval"}} },
 	"shims":          (*app).shimNames,

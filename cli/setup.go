@@ -18,7 +18,7 @@ import (
 
 type initCmd struct {
 	Script string `arg:"" optional:"" complete:"script" help:"\"-\" prints the script for eval \"$(safeshell init -)\"." placeholder:"-"`
-	Shell  string `complete:"shells" help:"The shell to print for: bash, zsh, fish or sh (default: the one that calls)." placeholder:"S"`
+	Shell  string `complete:"shells" help:"The shell to print for: bash, zsh, fish, sh or pwsh (default: the one that calls)." placeholder:"S"`
 	Yes    bool   `help:"Do not ask." short:"y"`
 	Undo   bool   `help:"Take safeshell out of the start-up files again, byte for byte."`
 
@@ -166,8 +166,11 @@ func (a *app) evalLine() string {
 	if _, err := exec.LookPath(name); err != nil {
 		name = shellWord(self())
 	}
-	if initscript.Detect(a.getenv, front.ParentName()) == "fish" {
+	switch initscript.Detect(a.getenv, front.ParentName()) {
+	case "fish":
 		return name + " init - | source"
+	case "pwsh":
+		return name + " init - --shell pwsh | Out-String | Invoke-Expression"
 	}
 	return "eval \"$(" + name + " init -)\""
 }

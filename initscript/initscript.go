@@ -26,7 +26,7 @@ type Params struct {
 }
 
 // Shells are the shells that a script exists for.
-var Shells = []string{"bash", "zsh", "fish", "sh"}
+var Shells = []string{"bash", "zsh", "fish", "sh", "pwsh"}
 
 //go:embed shell
 var files embed.FS
@@ -80,9 +80,12 @@ func (p Params) script(shell string, gates bool) (string, error) {
 	if err := p.check(); err != nil {
 		return "", err
 	}
-	quote := quoteSh
-	if shell == "fish" {
+	quote, apart := quoteSh, " "
+	switch shell {
+	case "fish":
 		quote = quoteFish
+	case "pwsh":
+		quote, apart = quotePwsh, ", "
 	}
 	var functions, aliases strings.Builder
 	for _, name := range p.covered(shell) {
@@ -95,7 +98,7 @@ func (p Params) script(shell string, gates bool) (string, error) {
 			}
 		}
 	}
-	text := include(template("env."+shell), map[string]string{
+	text := include(template(envName(shell)), map[string]string{
 		"@PATH@":      template("path.sh"),
 		"@FOLLOW@":    template("follow.sh"),
 		"@ALIASES@":   aliases.String(),
@@ -103,7 +106,7 @@ func (p Params) script(shell string, gates bool) (string, error) {
 		"@CLOSING@":   template("closed.sh"),
 	})
 	return replaceAll(text, "@BINARY@", quote(p.Binary), "@SHIMS@", quote(p.shims()), "@SEEN@", quote(filepath.Join(p.Home, "path-seen")),
-		"@HOME@", quote(p.Home), "@CLOSED@", strings.Join([]string{quote(closed), quote(p.Home), quote(p.shims())}, " ")), nil
+		"@HOME@", quote(p.Home), "@CLOSED@", strings.Join([]string{quote(closed), quote(p.Home), quote(p.shims())}, apart)), nil
 }
 
 // replaceAll replaces pairs of old and new in one pass, so that no value is
@@ -167,6 +170,8 @@ func family(name string) string {
 		return "zsh"
 	case "fish":
 		return "fish"
+	case "pwsh", "powershell":
+		return "pwsh"
 	case "sh", "dash", "ash", "busybox", "ksh", "mksh", "oksh", "pdksh", "yash", "posh":
 		return "sh"
 	}

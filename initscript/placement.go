@@ -11,7 +11,7 @@ import (
 // placement says where the block of a target belongs in a text, why when that
 // is not the usual place, and whether the one block in it is always reached.
 func placement(text []byte, t target, in []found) (where place, reached bool, note string) {
-	if t.shell == "fish" {
+	if t.shell == "fish" || t.shell == "pwsh" {
 		return atEnd, true, ""
 	}
 	guard, inside := 0, false

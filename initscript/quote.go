@@ -47,9 +47,16 @@ func joinable(shell, s string) string {
 		return "$'" + octal(s) + "'"
 	case "fish":
 		return joinableFish(s)
+	case "pwsh":
+		return quotePwsh(s) // given to Invoke-Expression as one text
 	}
 	// A trailing newline would be lost: no text or path given here has one.
 	return `"$(printf '` + octal(s) + `')"`
+}
+
+// quotePwsh quotes a word for PowerShell, which takes typographic quotes, too.
+func quotePwsh(s string) string {
+	return "'" + strings.NewReplacer("'", "''", "‘", "‘‘", "’", "’’", "‚", "‚‚", "‛", "‛‛").Replace(s) + "'"
 }
 
 // joinableFish writes all but plain bytes as \Xhh, which fish takes for bytes.

@@ -50,7 +50,7 @@ func TestLint(t *testing.T) {
 				}
 			}
 			for _, shell := range Shells {
-				text := strings.NewReplacer(`"$@"`, "", "[@]", "", "@a}", "", "{@:", "").Replace(read(t, EnvFile(shell, s.p)))
+				text := strings.NewReplacer(`"$@"`, "", "[@]", "", "@a}", "", "{@:", "", "@(", "", "@options", "").Replace(read(t, EnvFile(shell, s.p)))
 				if strings.Contains(text, "@") {
 					t.Errorf("%s: a placeholder is left:\n%s", shell, text)
 				}
@@ -66,7 +66,7 @@ func TestScriptErrors(t *testing.T) {
 		p     Params
 		want  string
 	}{
-		{"tcsh", good, "bash, zsh, fish, sh"},
+		{"tcsh", good, "bash, zsh, fish, sh, pwsh"},
 		{"bash", Params{Binary: "safeshell", Home: "/h"}, "absolute"},
 		{"bash", Params{Binary: "/b", Home: "h"}, "absolute"},
 		{"bash", Params{Binary: "/b", Home: "/a:b"}, "colon"},
@@ -83,7 +83,7 @@ func TestDetect(t *testing.T) {
 		{"bash", "/bin/zsh", "bash"}, {"-bash", "", "bash"}, {"/usr/bin/zsh-5.9", "", "zsh"}, {"-zsh", "/bin/bash", "zsh"},
 		{"fish", "/bin/bash", "fish"}, {"dash", "", "sh"}, {"sh", "/bin/bash", "sh"}, {"busybox", "", "sh"}, {"ksh93", "", "sh"},
 		{"python3", "/usr/local/bin/fish", "fish"}, {"sudo", "/bin/tcsh", "sh"}, {"", "", "sh"}, {"rbash", "", "bash"}, {"bash5", "", "bash"},
-		{"BASH.EXE", "", "bash"},
+		{"BASH.EXE", "", "bash"}, {"pwsh", "/bin/bash", "pwsh"},
 	} {
 		env := func(string) string { return c.shell }
 		if got := Detect(env, c.parent); got != c.want {
@@ -357,7 +357,7 @@ func TestWriteStatic(t *testing.T) {
 	must(t, os.RemoveAll(s.p.Home))
 	first, err := WriteStatic(s.p)
 	must(t, err)
-	if len(first) != 4 {
+	if len(first) != len(Shells) {
 		t.Errorf("wrote %v", first)
 	}
 	info, err := os.Stat(s.p.Home)

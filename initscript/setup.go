@@ -130,8 +130,11 @@ func (t target) apply(p Params, write bool) (Change, error) {
 // byHand is the line that does for a file what its block would.
 func (t target) byHand(p Params) string {
 	path := fromHome(t.source, p, t.shell)
-	if t.shell == "fish" {
+	switch t.shell {
+	case "fish":
 		return "test -r " + path + "; and source " + path
+	case "pwsh":
+		return "if (Test-Path -LiteralPath " + path + " -PathType Leaf) { . " + path + " }"
 	}
 	return "[ -r " + path + " ] && . " + path
 }

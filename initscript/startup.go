@@ -128,6 +128,9 @@ func targets(e Env, p Params) []target {
 	if fish := fishDir(e, p); e.Has("fish") || exists(fish) {
 		out = append(out, target{path: filepath.Join(fish, "conf.d", "00-safeshell.fish"), shell: "fish"})
 	}
+	if e.Has("pwsh") {
+		out = append(out, target{path: pwshProfile(e, p), shell: "pwsh"})
+	}
 	out = merged(out)
 	for i := range out {
 		out[i].source = EnvFile(out[i].shell, p)
@@ -176,6 +179,7 @@ func removable(e Env, p Params) []string {
 	for _, dir := range []string{fishDir(e, p), filepath.Join(home, ".config", "fish")} {
 		out = append(out, filepath.Join(dir, "conf.d", "00-safeshell.fish"))
 	}
+	out = append(out, pwshProfile(e, p))
 	out = append(out, recorded(p)...)
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -197,11 +201,18 @@ func zdotdir(e Env, p Params) string {
 	return filepath.Clean(dir)
 }
 
-func fishDir(e Env, p Params) string {
+func fishDir(e Env, p Params) string { return filepath.Join(configDir(e, p), "fish") }
+
+// pwshProfile is $PROFILE.CurrentUserAllHosts.
+func pwshProfile(e Env, p Params) string {
+	return filepath.Join(configDir(e, p), "powershell", "profile.ps1")
+}
+
+func configDir(e Env, p Params) string {
 	if dir := e.get("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "fish")
+		return dir
 	}
-	return filepath.Join(p.UserHome, ".config", "fish")
+	return filepath.Join(p.UserHome, ".config")
 }
 
 // exists is true also for a link that leads nowhere.
@@ -222,6 +233,9 @@ func (t target) block(p Params, f flags) string {
 	var b strings.Builder
 	b.WriteString(beginMark + "\n" + about + "\n" + f.lines())
 	path := fromHome(t.source, p, t.shell)
+	if t.shell == "pwsh" {
+		return b.String() + t.byHand(p) + "\n" + endMark + "\n"
+	}
 	home, shims := fromHome(p.Home, p, t.shell), fromHome(p.shims(), p, t.shell)
 	if t.shell == "fish" {
 		b.WriteString("if test -r " + path + "\n    source " + path + "\nelse if test -d " + home + "; and not test -x " + home + "\n" +
@@ -252,6 +266,10 @@ func fromHome(path string, p Params, shell string) string {
 	rest, ok := strings.CutPrefix(path, strings.TrimSuffix(filepath.Clean(p.UserHome), "/")+"/")
 	ok = ok && filepath.IsAbs(p.UserHome) && filepath.Clean(p.UserHome) != "/"
 	switch {
+	case shell == "pwsh" && ok && octal(rest) == rest:
+		return `"$HOME/` + rest + `"`
+	case shell == "pwsh":
+		return quotePwsh(path)
 	case ok && shell == "fish" && octal(rest) == rest:
 		return `"$HOME/` + rest + `"`
 	case ok && shell == "fish":

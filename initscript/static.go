@@ -14,7 +14,15 @@ import (
 // EnvFile is the static file under SAFESHELL_HOME that a shell sources.
 // env.sh is also what BASH_ENV may name.
 func EnvFile(shell string, p Params) string {
-	return filepath.Join(p.Home, "env."+shell)
+	return filepath.Join(p.Home, envName(shell))
+}
+
+// envName is that file's name: PowerShell sources no other than .ps1.
+func envName(shell string) string {
+	if shell == "pwsh" {
+		return "env.ps1"
+	}
+	return "env." + shell
 }
 
 // staticFile is a file that WriteStatic keeps up to date.
@@ -166,6 +174,8 @@ func Line(shell string, p Params) (line, note string, err error) {
 		read, eval = "'.' ", "'eval' "
 	case "fish":
 		read, eval = "source ", "eval "
+	case "pwsh":
+		read, eval = ". ", "Invoke-Expression "
 	}
 	if p.current(shell, want) {
 		return read + joinable(shell, EnvFile(shell, p)) + "\n", "", nil
