@@ -207,3 +207,42 @@ func TestFirstRule(t *testing.T) {
 	r.follow(t, append([]step{{command: "safeshell init --yes\n", quiet: true}, {command: `eval "$(safeshell init -)"` + "\n", quiet: true}},
 		steps(pages(t)["docs/first-rule.md"])...))
 }
+
+// TestPictures: the README's pictures show what the program shows today. Times and
+// ids differ, and are not compared.
+func TestPictures(t *testing.T) {
+	for _, tool := range []string{"tmux", "go"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("skipped: no %s", tool)
+		}
+	}
+	dir := testdir.New(t)
+	if out, err := exec.Command("go", "run", "./docs/pictures", binary, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, name := range []string{"blocked.svg", "watch.svg"} {
+		shown, now := words(t, filepath.Join("docs/pictures", name)), words(t, filepath.Join(dir, name))
+		for _, w := range shown {
+			if !slices.Contains(now, w) {
+				t.Errorf("%s shows %q, which the program does not say any more; run: make pictures", name, w)
+			}
+		}
+	}
+}
+
+// words are those of a picture's texts that no clock changes.
+func words(t *testing.T, file string) (out []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`<text[^>]*>([^<]*)</text>`).FindAllStringSubmatch(string(b), -1) {
+		for _, w := range regexp.MustCompile(`[A-Za-z]{3,}`).FindAllString(m[1], -1) {
+			if !slices.Contains([]string{"just", "now", "ago", "under"}, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
