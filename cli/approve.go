@@ -28,6 +28,7 @@ func (c *pendingCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	a.sayNewer(s)
 	short := shortIDs(list)
 	if c.JSON {
 		for i, p := range list {
@@ -42,7 +43,9 @@ func (c *pendingCmd) Run(a *app) error {
 		return nil
 	}
 	if len(list) == 0 {
-		a.note("nothing waits for an answer")
+		if len(s.Newer()) == 0 {
+			a.note("nothing waits for an answer")
+		}
 		return nil
 	}
 	for i, p := range list {
@@ -139,6 +142,7 @@ func (a *app) answer(verb, id string, choice spool.Choice, reason string) error 
 	if err != nil {
 		return err
 	}
+	a.sayNewer(s)
 	r, unclear := a.choose(list, verb, id)
 	if unclear != nil && id == "" { // what waits is no secret
 		return unclear
@@ -176,6 +180,13 @@ func (a *app) answer(verb, id string, choice spool.Choice, reason string) error 
 		word += ", for its next try within ten minutes"
 	}
 	return a.printf("%s: %s\n", word, visible(requestText(r.Request)))
+}
+
+// sayNewer names what waits and cannot be answered by this version.
+func (a *app) sayNewer(s *spool.Spool) {
+	for _, id := range s.Newer() {
+		a.note("safeshell: request %s is of a newer safeshell; this one (%s, %s) can neither show nor answer it: update it, or use the one that asks", id, Version, self())
+	}
 }
 
 // errNothingWaits: there is no request that could have been meant.

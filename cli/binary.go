@@ -141,7 +141,7 @@ func (a *app) stampFile() string { return filepath.Join(a.paths.Home, "version")
 func (a *app) stamp() { _ = config.Replace(a.stampFile(), []byte(Version+"\n"), false) }
 
 // asIs are the commands that find things as they are, or set them up themselves.
-var asIs = []string{"init", "refresh", "uninstall", "status", "doctor", "version", "completion"}
+var asIs = []string{"init", "refresh", "uninstall", "status", "doctor", "version", "completion", "__complete"}
 
 // upgraded is for the first command of another version: shims and what shells
 // read are made anew, and so is the link where the binary that it led to is gone.

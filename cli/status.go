@@ -394,6 +394,9 @@ func (a *app) checkMonitor() []finding {
 	if err := s.GC(time.Now()); err != nil {
 		fs = append(fs, finding{"warn", "old requests cannot be removed: " + err.Error(), "ls -l " + shellWord(a.paths.Spool)})
 	}
+	if _, err := s.Pending(); err == nil && len(s.Newer()) > 0 {
+		fs = append(fs, finding{"fail", fmt.Sprintf("what waits is of a newer safeshell than this one (%s), which cannot show it: %s", Version, strings.Join(s.Newer(), ", ")), "update safeshell, then: safeshell pending"})
+	}
 	if s.MonitorAlive() {
 		return append(fs, finding{"ok", "a monitor is running", ""})
 	}

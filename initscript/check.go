@@ -37,6 +37,9 @@ const runInit = "safeshell init"
 // Check looks at the start-up files, the static files, PATH and the exported
 // functions, and changes nothing.
 func Check(e Env, p Params) []Finding {
+	if err := recordNewer(p); err != nil {
+		return []Finding{{Level: Fail, Message: err.Error(), Fix: "update safeshell"}}
+	}
 	if err := checkHomes(p); err != nil {
 		return []Finding{{Level: Fail, Message: err.Error(), Fix: runInit}}
 	}

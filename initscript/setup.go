@@ -58,6 +58,9 @@ func checkHomes(p Params) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	if err := recordNewer(p); err != nil {
+		return err
+	}
 	if !filepath.IsAbs(p.UserHome) {
 		return fmt.Errorf("the home directory must be an absolute path, not %q; set HOME", p.UserHome)
 	}
@@ -257,7 +260,22 @@ func backup(p Params, f file) (string, error) {
 
 // recordFile lists the start-up files with a block, a quoted path on each
 // line, for an undo in an environment (ZDOTDIR, XDG_CONFIG_HOME) that differs.
+// Its first line says its format; lines that are no quoted path are passed over.
 func recordFile(p Params) string { return filepath.Join(p.Home, "startup-files") }
+
+const recordHead = "# safeshell start-up files, format "
+
+const recordFormat = 1
+
+// recordNewer says that a newer safeshell has written the record.
+func recordNewer(p Params) error {
+	text, _ := os.ReadFile(recordFile(p))
+	first, _, _ := strings.Cut(string(text), "\n")
+	if n, err := strconv.Atoi(strings.TrimPrefix(first, recordHead)); err == nil && n > recordFormat {
+		return fmt.Errorf("%s is of format %d, this safeshell knows %d: update safeshell, then run the command again", recordFile(p), n, recordFormat)
+	}
+	return nil
+}
 
 func recorded(p Params) []string {
 	text, _ := os.ReadFile(recordFile(p))
@@ -273,6 +291,7 @@ func recorded(p Params) []string {
 func record(p Params, paths []string) error {
 	slices.Sort(paths)
 	var text strings.Builder
+	fmt.Fprintf(&text, "%s%d\n", recordHead, recordFormat)
 	for _, path := range slices.Compact(paths) {
 		text.WriteString(strconv.Quote(path) + "\n")
 	}

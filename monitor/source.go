@@ -156,6 +156,12 @@ func (l *Live) Pending() ([]spool.Pending, error) {
 	for _, p := range ps {
 		l.requests[p.ID] = p
 	}
+	for _, id := range l.sp.Newer() {
+		if !l.answered[id] { // said once
+			l.answered[id] = true
+			l.warn(fmt.Sprintf("request %s is of a newer safeshell and cannot be shown: update this one, then start safeshell watch again", id))
+		}
+	}
 	return ps, err
 }
 

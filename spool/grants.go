@@ -74,6 +74,9 @@ type GrantProblem struct {
 
 // Error names the file and what to do.
 func (p *GrantProblem) Error() string {
+	if errors.Is(p.Err, ErrNewer) {
+		return fmt.Sprintf("%s is ignored: %v; or revoke it: unlink %s", Visible(p.Path), p.Err, quote(p.Path))
+	}
 	return fmt.Sprintf("%s is ignored: %v; look at it, then run: unlink %s", Visible(p.Path), p.Err, quote(p.Path))
 }
 
@@ -190,10 +193,10 @@ func decodeGrant(data []byte) (Grant, error) {
 		return Grant{}, err
 	}
 	switch {
+	case gr.V != recordVersion:
+		return Grant{}, ofVersion(gr.V)
 	case !gr.End:
 		return Grant{}, errNoEnd
-	case gr.V != 1:
-		return Grant{}, errVersion
 	case gr.Choice != Session && gr.Choice != Always:
 		return Grant{}, fmt.Errorf("a remembered answer of %d", gr.Choice)
 	case gr.Choice == Session && (gr.Session == "" || gr.BootID == "" || gr.TTL <= 0):

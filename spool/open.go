@@ -22,6 +22,7 @@ type Spool struct {
 	uid       int
 	monitorID atomic.Pointer[string] // set by Watch, stands in decisions
 
+	newer     atomic.Pointer[[]string]
 	endedMu   sync.Mutex
 	endedSeen map[string]*Pending // of the last look at done/; nil: without a decision
 

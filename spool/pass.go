@@ -111,10 +111,10 @@ func decodePass(data []byte) (pass, error) {
 		return pass{}, err
 	}
 	switch {
+	case p.V != recordVersion:
+		return pass{}, ofVersion(p.V)
 	case !p.End:
 		return pass{}, errNoEnd
-	case p.V != 1:
-		return pass{}, errVersion
 	case p.TTL <= 0 || p.TTL > Keep:
 		return pass{}, errors.New("pass without a life span")
 	}

@@ -32,8 +32,12 @@ func (s *Spool) live() (live []Pending, newest map[string]string, err error) {
 		return nil, nil, err
 	}
 	newest = make(map[string]string)
+	var newer []string
 	for _, id := range names {
 		r, f, err := s.liveOne(id)
+		if errors.Is(err, ErrNewer) && s.waits(id) {
+			newer = append(newer, id)
+		}
 		if err != nil {
 			continue
 		}
@@ -43,7 +47,27 @@ func (s *Spool) live() (live []Pending, newest map[string]string, err error) {
 			live = append(live, Pending{Request: r})
 		}
 	}
+	s.newer.Store(&newer)
 	return live, newest, nil
+}
+
+// Newer are the requests that the last Pending has met and that only a newer
+// safeshell can show: their commands wait, and run out of time unanswered.
+func (s *Spool) Newer() []string {
+	if ids := s.newer.Load(); ids != nil {
+		return *ids
+	}
+	return nil
+}
+
+// waits tells whether a request's owner lives, whatever is in it.
+func (s *Spool) waits(id string) bool {
+	f, err := os.OpenFile(s.path("req", id, "request"), readOnly, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return held(f)
 }
 
 // liveOne reads one request; f is nil if it is decided.

@@ -11,10 +11,25 @@ import (
 	"unicode/utf8"
 )
 
-var (
-	errNoEnd   = errors.New("incomplete record: no \"end\"")
-	errVersion = errors.New("record of an unknown version")
-)
+var errNoEnd = errors.New("incomplete record: no \"end\"")
+
+// recordVersion is that of requests, decisions, passes and grants. It changes when
+// an older reader would take a record for something else.
+const recordVersion = 1
+
+// ErrNewer: a record is of a newer safeshell. It is neither obeyed nor answered.
+var ErrNewer = errors.New("it was written by a newer safeshell; update this one")
+
+// ofVersion refuses records of other versions.
+func ofVersion(v int) error {
+	switch {
+	case v > recordVersion:
+		return fmt.Errorf("%w (it is of version %d, this safeshell knows %d)", ErrNewer, v, recordVersion)
+	case v < recordVersion:
+		return errors.New("record without a version")
+	}
+	return nil
+}
 
 // encode is JSON on one line, with < > & as they are.
 func encode(v any) ([]byte, error) {
@@ -42,7 +57,7 @@ func encodeRequest(r Request) ([]byte, Request, error) {
 	whole := r
 	for budget := maxRecord * 3 / 4; budget >= 256; budget /= 2 {
 		r = whole
-		r.V, r.End, r.B64 = 1, true, nil
+		r.V, r.End, r.B64 = recordVersion, true, nil
 		for name, s := range r.texts() {
 			if name != "line" {
 				*s, _ = cutMiddle(*s, min(maxReason, budget/8))
@@ -91,10 +106,10 @@ func decodeRequest(data []byte) (Request, error) {
 		return Request{}, err
 	}
 	switch {
+	case r.V != recordVersion:
+		return Request{}, ofVersion(r.V)
 	case !r.End:
 		return Request{}, errNoEnd
-	case r.V != 1:
-		return Request{}, errVersion
 	case !ValidID(r.ID) || r.Nonce == "" || !isHash(r.ArgvSHA) || !isHash(r.KeySHA):
 		return Request{}, errors.New("request without id, nonce, command hash or key")
 	}
@@ -130,10 +145,10 @@ func decodeDecision(data []byte) (Decision, error) {
 		return Decision{}, err
 	}
 	switch {
+	case d.V != recordVersion:
+		return Decision{}, ofVersion(d.V)
 	case !d.End:
 		return Decision{}, errNoEnd
-	case d.V != 1:
-		return Decision{}, errVersion
 	case !ValidID(d.ID) || d.Nonce == "" || d.ReqSHA == "":
 		return Decision{}, errors.New("decision without id, nonce or request hash")
 	}
