@@ -38,7 +38,8 @@ else
 endif
 
 install: build
-	install -d $(DESTDIR)$(PREFIX)/bin
+	@{ install -d '$(DESTDIR)$(PREFIX)/bin' && t=$$(mktemp '$(DESTDIR)$(PREFIX)/bin/.safeshell.XXXXXX') && rm "$$t"; } 2>/dev/null || { \
+	echo "make install: $(DESTDIR)$(PREFIX)/bin cannot be written: make install PREFIX=\$$HOME/.local, or: sudo make install PREFIX=$(PREFIX)" >&2; exit 1; }
 	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/safeshell
 	ln -sf safeshell $(DESTDIR)$(PREFIX)/bin/safeshell-wrapper
 	rm -rf bin/docs
@@ -48,7 +49,9 @@ install: build
 	install -m 0644 bin/docs/completions/safeshell.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/safeshell
 	install -m 0644 bin/docs/completions/_safeshell $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_safeshell
 	install -m 0644 bin/docs/completions/safeshell.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/safeshell.fish
-	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) \
+	first=$$(command -v safeshell || :); [ '$(PREFIX)/bin/safeshell' -ef "$$first" ] || [ -n '$(DESTDIR)' ] || \
+	echo "$$first comes before $(PREFIX)/bin/safeshell in your PATH; which of them judges: $(PREFIX)/bin/safeshell status" ;; *) \
 	echo "$(PREFIX)/bin is not in your PATH; set up with: $(PREFIX)/bin/safeshell init" ;; esac
 
 # What tests and the demo need beside Go; nothing happens where it is there or
