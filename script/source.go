@@ -285,9 +285,6 @@ func (r *textReader) look() error {
 // spite of what the parser calls an error, the text is repaired first. The
 // error, repaired or not, is returned with its place.
 func (s *source) parse() ([]*syntax.Stmt, *Unknown) {
-	if stmts, ok := quickStmts(s.text); ok {
-		return stmts, nil
-	}
 	f, err := s.parseFile(s.text, s.lang)
 	if err == nil {
 		return f.Stmts, nil
