@@ -37,9 +37,6 @@ type target struct {
 	same *target // reads as this one
 
 	resolved bool
-	// What ownNames says of the path, when it knew so many lists.
-	ownMay       bool
-	ownLists     int
 	path         tpath
 	real         []tpath // what symlinks and patterns lead to
 	expanded     bool    // the pattern was looked up on the disk

@@ -184,7 +184,6 @@ type Rules struct {
 	budget   *budget.Budget // of the judgement at hand
 	// pathLists are by the address of a list's first entry.
 	pathLists map[*string]*pathList
-	own       ownNames
 	lastView  *view  // memory for the next Judge
 	dirPathOf string // the directory that dirPathIs is
 	dirPathIs *tpath

@@ -215,22 +215,20 @@ func sample(pattern string) string {
 }
 
 // under says whether the path is, or lies under, what the rule names.
-//
-// A name that may stand anywhere is looked for from component from on.
-func (p *tpath) under(rp *rulePath, from int) certainty {
-	k := p.underItself(rp, from)
+func (p *tpath) under(rp *rulePath) certainty {
+	k := p.underItself(rp)
 	for i := range p.others {
 		if k != never {
 			break
 		}
-		if p.others[i].underItself(rp, 0) == sure {
+		if p.others[i].underItself(rp) == sure {
 			k = maybe
 		}
 	}
 	return k
 }
 
-func (p *tpath) underItself(rp *rulePath, from int) certainty {
+func (p *tpath) underItself(rp *rulePath) certainty {
 	if rp.every {
 		return sure
 	}
@@ -268,7 +266,7 @@ func (p *tpath) underItself(rp *rulePath, from int) certainty {
 			last = want
 		}
 	}
-	for at := from; at < len(p.comps); at++ {
+	for at := 0; at < len(p.comps); at++ {
 		if at+1 < len(p.comps) && matchesAll(&p.comps[at]) && p.comps[at].text[0] != '.' && rp.len() == 1 {
 			continue // cat /proc/*/status: any directory, and no sign that it is called so
 		}
@@ -387,7 +385,7 @@ func (p *tpath) coversExactly(rp *rulePath) bool {
 // wholly says that whatever the path stands for is, or lies under, what the
 // rule names: an exception counts only then.
 func (p *tpath) wholly(rp *rulePath) bool {
-	if p.under(rp, 0) != sure {
+	if p.under(rp) != sure {
 		return false
 	}
 	for _, c := range p.comps {

@@ -134,6 +134,16 @@ func startsAtRoot(w script.Word) bool {
 	return false
 }
 
+// dirPath is a working directory as a path. Commands of a text share it.
+func (r *Rules) dirPath(dir string) *tpath {
+	if r.dirPathOf != dir || r.dirPathIs == nil {
+		p := exactPath(dir)
+		p.findHome(r.o.Paths.User)
+		r.dirPathOf, r.dirPathIs, r.dirPlain = dir, &p, p.String() == dir
+	}
+	return r.dirPathIs
+}
+
 // plainPath is pathOf for what nearly all operands are: one literal word relative
 // to a known directory, without . and .. in it. It returns false when the word is
 // another and nothing was done.

@@ -39,13 +39,6 @@ type pathList struct {
 	entries []string
 	index   *pathIndex // nil until it is worth its making
 	uses    int        // paths that were compared with the list
-	number  int        // in ownNames; 0 without an index
-	here    here
-	// quiet: an entry fits a path below the working directory only if it begins
-	// at a component of the path's own. Only with an index.
-	quiet    bool
-	hereDir  string // the working directory that here is about
-	hereDone bool
 }
 
 // indexFrom is how many paths are compared with a list before it is indexed.
@@ -63,44 +56,17 @@ func (r *Rules) listOf(list []string, n int) *pathList {
 	}
 	if l.uses += n; l.index == nil && l.uses >= indexFrom {
 		l.index = r.newPathIndex(list)
-		l.number = r.own.add(l.index)
-		l.hereDone = false
 	}
 	return l
 }
 
-// dirPath is a working directory as a path. Commands of a text share it.
-func (r *Rules) dirPath(dir string) *tpath {
-	if r.dirPathOf != dir || r.dirPathIs == nil {
-		p := exactPath(dir)
-		p.findHome(r.o.Paths.User)
-		r.dirPathOf, r.dirPathIs, r.dirPlain = dir, &p, p.String() == dir
-	}
-	return r.dirPathIs
-}
-
 // mayFit reports whether an entry of the list may fit p; false is certain.
 func (v *view) mayFit(p *tpath, l *pathList) bool {
-	x := l.index
-	if x == nil || p.rootless || p.unknown || p.glob || len(p.others) > 0 {
-		return true
-	}
-	if p.base == 0 || v.dir == "" {
-		return x.mayFit(p, 0)
-	}
-	h := v.hereIn(l)
-	switch {
-	case h.k != never:
-		return x.mayFit(p, 0)
-	case h.begins, p.base < len(v.r.dirPath(v.dir).comps), int(p.home) >= p.base:
-		return x.mayFit(p, max(0, p.base-h.longest+1))
-	}
-	return x.begins(p.comps[p.base:])
+	return l.index == nil || p.rootless || p.unknown || p.glob || len(p.others) > 0 || l.index.mayFit(p)
 }
 
-// mayFit is the method of view of that name, for a path that is wholly known and
-// entries that begin anywhere from component from on.
-func (x *pathIndex) mayFit(p *tpath, from int) bool {
+// mayFit is the method of view of that name, for a path that is wholly known.
+func (x *pathIndex) mayFit(p *tpath) bool {
 	if x.always {
 		return true
 	}
@@ -120,7 +86,7 @@ func (x *pathIndex) mayFit(p *tpath, from int) bool {
 	case x.atHome || x.home.fit(&p.comps[n]):
 		return true
 	}
-	return from < len(p.comps) && x.begins(p.comps[from:])
+	return x.begins(p.comps)
 }
 
 // begins reports whether an entry that begins anywhere may begin at one of the

@@ -90,7 +90,7 @@ func (r *Rules) inScene(s *scene) *Rules {
 	in.o.Paths.Rules = in.o.Paths.Home + "/rules.yaml"
 	in.o.Context = func() Context { return AI }
 	in.repos, in.dirs, in.indexes, in.realDirs = map[string][]*source{}, map[string]dirInfo{}, nil, nil
-	in.pathLists, in.own, in.dirPathIs, in.lastView = nil, ownNames{}, nil, nil
+	in.pathLists, in.dirPathIs, in.lastView = nil, nil, nil
 	in.context, in.judge = "", nil
 	return &in
 }

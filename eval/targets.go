@@ -7,7 +7,7 @@ import (
 
 // matchTargets evaluates the path keys of a clause.
 func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, ...any)) certainty {
-	ts, out := v.targets(), &v.accessesOut
+	ts := v.targets()
 	result := sure
 	keys := 0
 	each := func(key string, list []string, of kinds) {
@@ -15,11 +15,11 @@ func (v *view) matchTargets(c *clause, except bool, skip int, note func(string, 
 			return
 		}
 		keys++
-		result = min(result, v.someTarget(c, ts, out, key, list, of, except, note))
+		result = min(result, v.someTarget(c, ts, key, list, of, except, note))
 	}
 	if c.paths != nil {
 		keys++
-		result = min(result, v.someTarget(c, v.operandTargets(skip), &v.operandsOut, "operand", c.paths, ofAny, except, note))
+		result = min(result, v.someTarget(c, v.operandTargets(skip), "operand", c.paths, ofAny, except, note))
 	}
 	each("reads", c.reads, ofRead)
 	each("writes", c.writes, ofAny&^(ofRead|ofDiscard|ofVia))
@@ -73,7 +73,6 @@ func (v *view) operandTargets(skip int) []target {
 		}
 	}
 	v.operandsOf, v.operandsSkip, v.operandsDone = list, skip, true
-	v.operandsOut = outKinds{}
 	return list
 }
 
@@ -89,33 +88,20 @@ func (v *view) changes() bool {
 
 // someTarget looks for a target that all path keys of the clause accept. In an
 // exception all targets of the kind must be accepted, and there must be one.
-func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, list []string, of kinds, except bool, note func(string, ...any)) certainty {
-	best, all, any, quiet := never, sure, false, false
+func (v *view) someTarget(c *clause, ts []target, key string, list []string, of kinds, except bool, note func(string, ...any)) certainty {
+	best, all, any := never, sure, false
 	l := v.r.listOf(list, len(ts))
-	if out.has(of, l) && v.quietIn(l) {
-		return never
-	}
-	allOut, lists := true, v.r.own.lists // what the loop finds out about all targets
 	for i := range ts {
 		t := &ts[i]
 		if of>>t.kind&1 == 0 || t.listed && except {
 			continue
 		}
 		if i&15 == 15 && !v.spend(1) {
-			allOut = false
 			break
 		}
-		if !any {
-			any, quiet = true, v.quietIn(l)
-		}
+		any = true
 		v.resolve(t)
-		k := never
-		if quiet && v.ruledOut(t, l) {
-			lists = min(lists, t.ownLists)
-		} else {
-			allOut = false
-			k = v.accepts(c, t, l)
-		}
+		k := v.accepts(c, t, l)
 		if t.listed {
 			k = min(k, maybe)
 		}
@@ -128,9 +114,6 @@ func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, lis
 			break
 		}
 	}
-	if any && allOut {
-		out.add(of, lists)
-	}
 	if except {
 		if !any {
 			return never
@@ -138,26 +121,6 @@ func (v *view) someTarget(c *clause, ts []target, out *outKinds, key string, lis
 		return all
 	}
 	return best
-}
-
-// outKinds are kinds of which every target is ruled out (view.ruledOut) for all
-// lists up to a number, so that the next list need not look at them one by one.
-type outKinds struct {
-	kinds kinds
-	lists int
-}
-
-func (o *outKinds) has(of kinds, l *pathList) bool {
-	return l.number > 0 && l.number <= o.lists && of&^o.kinds == 0
-}
-
-func (o *outKinds) add(of kinds, lists int) {
-	switch {
-	case lists > o.lists:
-		*o = outKinds{of, lists} // what was found out of fewer lists is found out again
-	case lists == o.lists:
-		o.kinds |= of
-	}
 }
 
 func (v *view) accepts(c *clause, t *target, l *pathList) certainty {
@@ -219,64 +182,20 @@ func (v *view) coversOne(t *target, rp rulePath) certainty {
 func (v *view) inList(t *target, l *pathList) certainty {
 	k := never
 	if v.mayFit(&t.path, l) {
-		k = v.pathInList(&t.path, l.entries, t, v.fitFrom(&t.path, l))
+		k = v.pathInList(&t.path, l.entries, t)
 	}
 	for i := range t.real {
 		if k == sure {
 			return sure
 		}
 		if v.mayFit(&t.real[i], l) {
-			k = max(k, v.pathInList(&t.real[i], l.entries, nil, 0))
+			k = max(k, v.pathInList(&t.real[i], l.entries, nil))
 		}
 	}
 	return k
 }
 
-// fitFrom is the first component from which an entry that may begin anywhere can
-// fit: what the working directory itself rules out is not compared again for
-// each operand.
-func (v *view) fitFrom(p *tpath, l *pathList) int {
-	if p.base > 0 {
-		if h := v.hereIn(l); h.k == never {
-			return max(0, p.base-h.longest+1)
-		}
-	}
-	return 0
-}
-
-// here is what a list says of the working directory itself, and how many
-// components its longest entry has. Operands share the directory, so that its
-// components are compared once.
-type here struct {
-	k       certainty
-	longest int
-	// begins: an entry may begin at one of its last components and end in the
-	// operand, or at the root or the home. Only with an index.
-	begins bool
-}
-
-func (v *view) hereIn(l *pathList) *here {
-	if l.hereDone && l.hereDir == v.dir {
-		return &l.here
-	}
-	p := v.r.dirPath(v.dir)
-	h := here{longest: 1}
-	v.spend(len(l.entries) / 16)
-	for _, s := range l.entries {
-		h.longest = max(h.longest, 1+strings.Count(s, "/"))
-	}
-	if l.index == nil || l.index.mayFit(p, 0) {
-		h.k = v.pathInList(p, l.entries, nil, 0)
-	}
-	if l.index != nil {
-		h.begins = l.index.mayFit(p, max(0, len(p.comps)-h.longest+1))
-	}
-	l.here, l.hereDir, l.hereDone = h, v.dir, true
-	l.quiet = l.index != nil && h.k == never && !h.begins
-	return &l.here
-}
-
-func (v *view) pathInList(p *tpath, list []string, t *target, from int) certainty {
+func (v *view) pathInList(p *tpath, list []string, t *target) certainty {
 	if t != nil && p.glob && len(t.real) > 0 && !needsAnchor(list) {
 		return never // the pattern was expanded: its files are judged one by one
 	}
@@ -298,7 +217,7 @@ func (v *view) pathInList(p *tpath, list []string, t *target, from int) certaint
 		switch {
 		case !rp.except:
 			if k != sure {
-				k = max(k, p.under(&rp, from))
+				k = max(k, p.under(&rp))
 				if k == never && t != nil && t.kind != accRead {
 					k = v.reaches(t, p, &rp)
 				}

@@ -27,7 +27,6 @@ type view struct {
 	operandsSkip int
 	operandsDone bool
 	// What the path lists asked so far have shown of both.
-	accessesOut, operandsOut outKinds
 	comps                    []comp        // the memory of paths
 	spare                    []script.Word // the memory of operandList
 	at                       workDir
