@@ -46,6 +46,11 @@ var manual = map[string]Page{
 	"status":        {Exit: "0 all is on, 1 something is off."},
 	"doctor":        {Exit: exitHealthy},
 	"agents doctor": {Exit: exitHealthy},
+	"uninstall": {
+		Detail: "Takes safeshell's blocks out of the shells' start-up files, its hooks out of the agents' configuration, and its links, completions and caches out of your home directory: byte for byte where nothing else was changed since, else just what is safeshell's. It shows a list first, and what waits for an answer is refused.\n\n" +
+			"Rules, journal and remembered answers stay in `~/.safeshell`, and the trash stays, unless `--purge` is given. What stands in the way is named with the command that mends it, and the rest is done; then run it again. At the end it says what removes the program itself.",
+		Exit: "0 it is out, or there was nothing to do, 1 not all of it, 126 refused: a person at a terminal does this alone.",
+	},
 }
 
 // ManualPage returns the page of a command, by its words.

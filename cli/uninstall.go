@@ -29,13 +29,6 @@ type uninstallCmd struct {
 	Yes   bool `help:"Do not ask." short:"y"`
 }
 
-// Help is what is said beside the options.
-func (c *uninstallCmd) Help() string {
-	return `Takes safeshell's blocks out of the shells' start-up files, its hooks out of the agents' configuration, and its links, completions and caches out of your home directory: byte for byte where nothing else was changed since, else just what is safeshell's. Shows a list first. What waits for an answer is refused.
-
-Rules, journal and remembered answers stay in ~/.safeshell, and the trash stays, unless --purge is given. What could not be taken out is named with the command that mends it; then run it again. At the end it says what removes the program itself.`
-}
-
 // parting is one uninstall: what is there, and what went wrong.
 type parting struct {
 	a       *app
