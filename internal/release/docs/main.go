@@ -33,7 +33,7 @@ func write(version, date, out string) error {
 		return err
 	}
 	files := map[string]string{}
-	for name, text := range pages(app.Node, app.Help, "safeshell "+version, date) {
+	for name, text := range pages(app.Node, "safeshell "+version, date) {
 		files["man/man1/"+name+".1"] = text
 	}
 	for shell, name := range map[string]string{"bash": "safeshell.bash", "zsh": "_safeshell", "fish": "safeshell.fish"} {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -12,16 +13,18 @@ import (
 
 // pages are the manual's, by their names: safeshell, and one for each command
 // with its subcommands, as man(7) has them.
-func pages(root *kong.Node, about, version, date string) map[string]string {
+func pages(root *kong.Node, version, date string) map[string]string {
 	out := map[string]string{}
 	commands := visible(root.Children)
 	p := newPage(root, version, date)
-	p.section("NAME", "safeshell \\- a safety layer between AI coding agents and your shell")
+	p.section("NAME", "safeshell, safeshell\\-wrapper \\- a safety layer between AI coding agents and your shell")
 	p.section("SYNOPSIS")
-	p.synopsis("safeshell", nil, "\\fIcommand\\fR", "[\\fIoption\\fR ...]", "[\\fIargument\\fR ...]")
-	p.synopsis("safeshell \\-c", nil, "\\fIline\\fR", "[\\fIargument\\fR ...]")
-	p.section("DESCRIPTION", inline(about))
-	p.paragraphs(root.Detail)
+	p.synopsis("safeshell", "\\fIcommand\\fR", "[\\fIoption\\fR ...\\&]", "[\\fIargument\\fR ...\\&]")
+	for _, shell := range []string{"safeshell \\-c", "safeshell\\-wrapper \\-c"} {
+		p.synopsis(shell, "\\fIline\\fR", "[\\fIargument\\fR ...\\&]")
+	}
+	p.section("DESCRIPTION")
+	p.paragraphs(cli.ManualPage("").Detail)
 	p.section("COMMANDS")
 	for _, c := range commands {
 		p.tagged("\\fBsafeshell\\-"+c.Name+"\\fR(1)", inline(c.Help))
@@ -32,10 +35,10 @@ func pages(root *kong.Node, about, version, date string) map[string]string {
 	p.closing("")
 	see := make([]string, len(commands))
 	for i, c := range commands {
-		see[i] = c.Name
+		see[i] = "safeshell-" + c.Name
 	}
 	p.seeAlso(see)
-	out["safeshell"] = p.String()
+	out["safeshell"], out["safeshell-wrapper"] = p.String(), ".so man1/safeshell.1\n"
 	return out
 }
 
@@ -69,7 +72,11 @@ func commandPage(n *kong.Node, version, date string) string {
 		words = append(words, n.Name+" "+l.Name)
 	}
 	p.closing(words...)
-	p.seeAlso(strings.Fields(cli.ManualPage(n.Name).See))
+	see := []string{"safeshell"}
+	for _, c := range strings.Fields(cli.ManualPage(n.Name).See) {
+		see = append(see, "safeshell-"+c)
+	}
+	p.seeAlso(see)
 	return p.String()
 }
 
@@ -79,7 +86,8 @@ type page struct{ strings.Builder }
 func newPage(n *kong.Node, version, date string) *page {
 	p := &page{}
 	title := strings.ToUpper(strings.ReplaceAll(n.FullPath(), " ", "-"))
-	p.line(fmt.Sprintf(`.TH %s 1 %s "%s" "User Commands"`, escape(title), date, version))
+	p.line(".nr HY 0", ".nh") // names are copied, so they stay whole
+	p.line(fmt.Sprintf(`.TH %s 1 %s "%s" "User Commands"`, escape(title), date, version), ".ad l")
 	return p
 }
 
@@ -97,7 +105,7 @@ func (p *page) section(name string, lines ...string) {
 
 func (p *page) tagged(tag, text string) { p.line(".TP", tag, text) }
 
-func (p *page) synopsis(command string, n *kong.Node, words ...string) {
+func (p *page) synopsis(command string, words ...string) {
 	p.line(`.SY "`+command+`"`, strings.Join(words, "\n"), ".YS")
 }
 
@@ -111,7 +119,7 @@ func (p *page) synopsisOf(n *kong.Node) {
 	for _, arg := range arguments(n) {
 		text := `\fI` + escape(arg.Name) + `\fR`
 		if arg.IsCumulative() {
-			text += " ..."
+			text += ` ...\&`
 		}
 		if arg.Passthrough {
 			words = append(words, `[\fB\-\-\fR]`)
@@ -121,7 +129,7 @@ func (p *page) synopsisOf(n *kong.Node) {
 		}
 		words = append(words, text)
 	}
-	p.synopsis(escape(n.FullPath()), n, words...)
+	p.synopsis(escape(n.FullPath()), words...)
 }
 
 func (p *page) options(n *kong.Node) {
@@ -138,7 +146,9 @@ func (p *page) options(n *kong.Node) {
 		}
 		p.tagged(tag, inline(f.Help))
 	}
-	p.tagged(`\fB\-h\fR, \fB\-\-help\fR`, "Print a summary and quit.")
+	if n.Parent != nil {
+		p.tagged(`\fB\-h\fR, \fB\-\-help\fR`, "Print a summary and quit.")
+	}
 }
 
 // closing are the sections that the manual has for commands.
@@ -154,25 +164,43 @@ func (p *page) closing(commands ...string) {
 			exits = append(exits, text)
 		}
 		for _, e := range m.Examples {
-			examples = append(examples, ".PP", inline(e.For)+":", ".PP", ".RS 4", ".EX", guarded(escape(e.Line)), ".EE", ".RE")
+			examples = append(examples, ".PP", inline(e.For)+":", ".PP", ".RS 4", ".EX")
+			for line := range strings.SplitSeq(e.Line, "\n") {
+				examples = append(examples, guarded(escape(line)))
+			}
+			examples = append(examples, ".EE", ".RE")
 		}
 	}
 	if len(exits) == 0 {
 		exits = []string{"0 done, 1 not, 2 a wrong call."}
 	}
 	p.section("EXIT STATUS", strings.Join(exits, "\n.PP\n"))
+	p.entries("FILES", cli.Files, func(m cli.Page) string { return m.Files }, commands)
+	p.entries("ENVIRONMENT", cli.Environment, func(m cli.Page) string { return m.Environment }, commands)
 	if len(examples) > 0 {
 		p.section("EXAMPLES", examples[1:]...)
 	}
 }
 
-func (p *page) seeAlso(commands []string) {
-	see := []string{`\fBsafeshell\fR(1)`}
-	if strings.HasPrefix(p.String(), ".TH SAFESHELL 1") {
-		see = nil
+// entries are those lines of a list that the pages of the commands name.
+func (p *page) entries(section string, list []cli.Line, named func(cli.Page) string, commands []string) {
+	first := true
+	for _, e := range list {
+		if !slices.ContainsFunc(commands, func(c string) bool { return slices.Contains(strings.Fields(named(cli.ManualPage(c))), e.Key) }) {
+			continue
+		}
+		if first {
+			p.section(section)
+		}
+		first = false
+		p.tagged(`\fI`+escape(e.Name)+`\fR`, inline(e.Does))
 	}
+}
+
+func (p *page) seeAlso(commands []string) {
+	var see []string
 	for _, c := range commands {
-		see = append(see, `\fBsafeshell\-`+escape(c)+`\fR(1)`)
+		see = append(see, `\fB`+escape(c)+`\fR(1)`)
 	}
 	p.section("SEE ALSO", strings.Join(see, ",\n"))
 }
@@ -182,6 +210,8 @@ func (p *page) paragraphs(text string) {
 	for _, para := range strings.Split(text, "\n\n") {
 		switch {
 		case para == "":
+		case strings.HasSuffix(p.String(), ".SH DESCRIPTION\n"):
+			p.line(inline(para))
 		case strings.HasPrefix(para, "    "):
 			p.line(".PP", ".RS 4", ".EX")
 			for _, l := range strings.Split(para, "\n") {
