@@ -17,7 +17,7 @@ func pages(root *kong.Node, version, date string) map[string]string {
 	out := map[string]string{}
 	commands := visible(root.Children)
 	p := newPage(root, version, date)
-	p.section("NAME", "safeshell, safeshell\\-wrapper \\- a safety layer between AI coding agents and your shell")
+	p.section("NAME", inline("safeshell, safeshell-wrapper - a safety layer between AI coding agents and your shell"))
 	p.section("SYNOPSIS")
 	p.synopsis("safeshell", "\\fIcommand\\fR", "[\\fIoption\\fR ...\\&]", "[\\fIargument\\fR ...\\&]")
 	for _, shell := range []string{"safeshell \\-c", "safeshell\\-wrapper \\-c"} {
