@@ -125,9 +125,25 @@ func completionPlace(t *testing.T) (work string, env []string) {
 	return work, env
 }
 
+type completer struct{ name, needs, start, first string }
+
+// present skips the test where something is missing.
+func (c completer) present(t *testing.T) {
+	t.Helper()
+	for _, what := range strings.Fields(c.needs) {
+		_, err := exec.LookPath(what)
+		if filepath.IsAbs(what) {
+			_, err = os.Stat(what)
+		}
+		if err != nil {
+			t.Skip("no " + what)
+		}
+	}
+}
+
 // completing are the ways in which a shell gets its completions: the program to
 // start and what to type first.
-var completing = []struct{ name, needs, start, first string }{
+var completing = []completer{
 	{"bash", "bash", `bash --norc -i`, `set -eu; set +e; eval "$(safeshell completion bash)"`},
 	{"bash without compopt", "bash", `bash --norc -i`, `enable -n compopt; source ~/bash-completion/completions/safeshell.bash`},
 	{"bash in posix mode", "bash", `bash --norc --posix -i`, `source ~/bash-completion/completions/safeshell.bash`},
@@ -194,11 +210,7 @@ func TestCompletion(t *testing.T) {
 	}
 	for _, shell := range completing {
 		t.Run(shell.name, func(t *testing.T) {
-			for _, tool := range strings.Fields(shell.needs) {
-				if _, err := exec.LookPath(tool); err != nil {
-					t.Skip("no " + tool)
-				}
-			}
+			shell.present(t)
 			s := startShell(t, work, env, strings.Fields(shell.start)...)
 			s.keys(shell.first+"; echo rea'd'y\r", `ready\r\n`)
 			for _, r := range rows {
@@ -229,11 +241,7 @@ func TestCompletionLists(t *testing.T) {
 	home := filepath.Dir(work)
 	for _, shell := range completing {
 		t.Run(shell.name, func(t *testing.T) {
-			for _, tool := range strings.Fields(shell.needs) {
-				if _, err := exec.LookPath(tool); err != nil {
-					t.Skip("no " + tool)
-				}
-			}
+			shell.present(t)
 			s := startShell(t, work, env, strings.Fields(shell.start)...)
 			s.keys(shell.first+"; echo rea'd'y\r", `ready\r\n`)
 			got := s.keys("safeshell trash r\b\t\t", `(?s)list +.*List what is in the trash.*restore +.*Bring files back`)

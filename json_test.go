@@ -144,7 +144,7 @@ func ask(t *testing.T, dir, proj string, argv ...string) (end func()) {
 	go func() {
 		defer close(done)
 		_, _ = s.Ask(ctx, spool.Request{UID: os.Geteuid(), Dir: proj, Argv: argv, Rule: "r", Context: "ai", Layer: "shim"},
-			spool.AskOptions{Timeout: time.Minute, Waiting: func(spool.Request) { close(waits) }})
+			spool.AskOptions{Timeout: 10 * time.Minute, Waiting: func(spool.Request) { close(waits) }})
 		_ = mon.Close()
 	}()
 	<-waits
