@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,10 +65,14 @@ func run(args []string) (err error) {
 	if err := r.check(*only, *dirty); err != nil {
 		return err
 	}
-	// Complete or not at all: what was there stays until all is made.
-	if r.out, err = filepath.Abs(*out + ".new"); err != nil {
-		return err
+	if left, err := os.ReadDir(*out); len(left) > 0 {
+		if _, sums := os.Stat(filepath.Join(*out, "SHA256SUMS")); err != nil || sums != nil {
+			return fmt.Errorf("%s is no earlier release, and would be replaced; look at it, and move it away", *out)
+		}
 	}
+	// Complete or not at all: what was there stays until all is made.
+	// Relative, as make knows no names with spaces.
+	r.out = filepath.Clean(*out) + ".new"
 	r.work = filepath.Join(r.out, ".work")
 	if err := errors.Join(os.RemoveAll(r.out), os.MkdirAll(r.work, 0o755)); err != nil {
 		return err
@@ -99,8 +104,11 @@ func (r *release) check(only string, dirty bool) error {
 	if only != "" {
 		r.platforms = nil
 		for _, name := range strings.Split(only, ",") {
-			os, arch, _ := strings.Cut(name, "_")
-			r.platforms = append(r.platforms, platform{os, arch})
+			i := slices.IndexFunc(platforms, func(p platform) bool { return p.String() == name })
+			if i < 0 {
+				return fmt.Errorf("-platforms %s: there are %v", name, platforms)
+			}
+			r.platforms = append(r.platforms, platforms[i])
 		}
 	}
 	state, err := output("git", "status", "--porcelain")

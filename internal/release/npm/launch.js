@@ -16,9 +16,10 @@ function fail(message) {
 function install(name) {
   const modules = path.resolve(__dirname, "..");
   const top = path.dirname(modules);
-  const global = path.basename(top) === "lib" && path.basename(modules) === "node_modules";
-  const quoted = /^[\w@%+=:,./-]+$/.test(top) ? top : `'${top.replace(/'/g, `'\\''`)}'`;
-  return `npm install ${global ? `--global --prefix ${path.dirname(quoted)}` : `--no-save --prefix ${quoted}`} ${name}@${version}`;
+  const global = path.basename(top) === "lib";
+  const prefix = global ? path.dirname(top) : top;
+  const quoted = /^[\w@%+=:,./-]+$/.test(prefix) ? prefix : `'${prefix.replace(/'/g, `'\\''`)}'`;
+  return `npm install ${global ? "--global" : "--no-save"} --prefix ${quoted} ${name}@${version}`;
 }
 
 function program() {
