@@ -61,7 +61,7 @@ func (c *uninstallCmd) Run(a *app) error {
 		if err := a.printf("nothing to do: safeshell is set up nowhere here\n"); err != nil {
 			return err
 		}
-		u.after()
+		u.after(false)
 		return nil
 	}
 	a.note("This goes:")
@@ -89,7 +89,7 @@ func (c *uninstallCmd) Run(a *app) error {
 			return err
 		}
 	}
-	u.after()
+	u.after(true)
 	if len(u.wrong) == 0 {
 		return nil
 	}
@@ -233,14 +233,22 @@ func (u *parting) list() (out []string) {
 	}
 	for _, h := range u.hooks {
 		for _, f := range h.Files {
-			add("hook", "%s in %s", h.Agent.Name, f.Path)
+			if f.Change == agents.Removed {
+				add("delete", "%s: the hook of %s", f.Path, h.Agent.Name)
+			} else {
+				add("edit", "%s: the hook of %s goes", f.Path, h.Agent.Name)
+			}
 		}
 		for _, err := range h.Errs {
 			add("skip", "%s: %v", h.Agent.Name, err)
 		}
 	}
 	for _, f := range u.files {
-		add(f.Kind, "%s%s", f.File, paren(f.Note))
+		if f.Kind == initscript.Remove {
+			add("edit", "%s: safeshell's block goes%s", f.File, paren(f.Note))
+		} else {
+			add(f.Kind, "%s%s", f.File, paren(f.Note))
+		}
 	}
 	for _, p := range u.extra {
 		add("delete", "%s", p)
@@ -468,7 +476,7 @@ func (u *parting) purgeTrash() {
 }
 
 // after says what is left for the person.
-func (u *parting) after() {
+func (u *parting) after(taken bool) {
 	a := u.a
 	var running []string
 	for _, h := range u.hooks {
@@ -483,7 +491,7 @@ func (u *parting) after() {
 	for _, f := range initscript.ByHand(a.initEnv(), a.initParams()) {
 		a.note("%s:%d %s: %s", f.File, f.Line, f.Message, f.Fix)
 	}
-	if slices.Contains(filepath.SplitList(a.getenv("PATH")), a.paths.Shims) {
+	if taken && slices.Contains(filepath.SplitList(a.getenv("PATH")), a.paths.Shims) {
 		shell := cmp.Or(initscript.Known(front.ParentName()), initscript.Known(a.getenv("SHELL")), "sh")
 		a.note("This shell, and others that are open, still look for programs in the shims, and keep safeshell's functions: exec %s", shell)
 	}
