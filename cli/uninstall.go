@@ -125,7 +125,7 @@ func (a *app) inPath(name string) string {
 
 // enter finds ~/.safeshell, and gives itself access to it.
 func (u *parting) enter() {
-	home := u.a.paths.Home
+	a, home := u.a, u.a.paths.Home
 	fi, err := os.Lstat(home)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -142,6 +142,8 @@ func (u *parting) enter() {
 	switch {
 	case err != nil:
 		u.fail(mend(err, "ls -ld "+shellWord(home)), "%v", err)
+	case home == "/" || strings.HasPrefix(a.paths.User+"/", home+"/"):
+		u.fail("unset SAFESHELL_HOME", "SAFESHELL_HOME (%s) is or holds your home directory, and nothing in it is deleted", home)
 	case !fi.IsDir():
 		u.fail("ls -l "+shellWord(home), "%s is no directory, and not safeshell's", home)
 	case unix.Access(home, unix.R_OK|unix.W_OK|unix.X_OK) == nil && fi.Mode()&0o700 == 0o700:
@@ -157,10 +159,15 @@ func (u *parting) enter() {
 
 // made are the parts of ~/.safeshell that safeshell makes anew when it is set up;
 // the user's are the others.
-var made = []string{"shims", "shell", "bin", "cache", "run", "agents", "startup-files", "path-seen", "shims.lock", "version",
-	"env.bash", "env.zsh", "env.fish", "env.sh", "gate.bash", "gate.zsh"}
+var made = []string{"shims", "shell", "bin", "cache", "run", "agents", "startup-files", "path-seen", "shims.lock", "version"}
 
 var users = []string{"config.yaml", "rules.yaml", "spool", "trust", "grants", "log", "backup", "retries", "permits"}
+
+// goes says whether an entry of ~/.safeshell is to be deleted.
+func (u *parting) goes(name string) bool {
+	return slices.Contains(made, name) || strings.HasPrefix(name, "env.") || strings.HasPrefix(name, "gate.") ||
+		u.purge && (filepath.Base(u.home) == ".safeshell" || slices.Contains(users, name))
+}
 
 // look finds what is there, and changes nothing.
 func (u *parting) look() {
@@ -170,10 +177,8 @@ func (u *parting) look() {
 	if u.files, err = initscript.PlanUndo(a.initEnv(), a.initParams()); err != nil {
 		u.fail("ls -ld "+shellWord(a.paths.User), "the start-up files: %v", err)
 	}
-	for _, name := range made {
-		if u.home != "" && fileExists(filepath.Join(u.home, name)) {
-			u.parts = append(u.parts, name)
-		}
+	if u.home != "" {
+		u.parts = slices.DeleteFunc(names(u.home), func(n string) bool { return !u.goes(n) })
 	}
 	if slices.Equal(u.parts, []string{"cache"}) { // what still runs makes it anew
 		_ = trash.Destroy(filepath.Join(u.home, "cache"), os.Geteuid())
@@ -253,12 +258,13 @@ func (u *parting) list() (out []string) {
 	for _, p := range u.extra {
 		add("delete", "%s", p)
 	}
-	if u.purge && u.home != "" {
-		files, size := measure(u.home)
-		add("delete", "%s with all that is in it: %d files, %s: %s", u.a.paths.Home, files, bytesText(size), visible(strings.Join(names(u.home), " ")))
-	} else if len(u.parts) > 0 {
-		add("delete", "in %s: %s", u.a.paths.Home, strings.Join(u.parts, " "))
-	} else if u.purge && u.link {
+	switch {
+	case u.purge && u.home != "":
+		files, size := measure(u.home, u.parts)
+		add("delete", "%s: %d files, %s: %s", u.a.paths.Home, files, bytesText(size), visible(strings.Join(u.parts, " ")))
+	case len(u.parts) > 0:
+		add("delete", "in %s: %s", u.a.paths.Home, visible(strings.Join(u.parts, " ")))
+	case u.purge && u.link:
 		add("delete", "the link %s, which leads nowhere", u.a.paths.Home)
 	}
 	if len(u.items) > 0 {
@@ -286,18 +292,20 @@ func names(dir string) (out []string) {
 	return out
 }
 
-// measure counts what is below a directory.
-func measure(dir string) (files int, size int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // what cannot be read is not counted
-		}
-		files++
-		if fi, err := d.Info(); err == nil {
-			size += fi.Size()
-		}
-		return nil
-	})
+// measure counts what is in a directory, or below it, under names.
+func measure(dir string, names []string) (files int, size int64) {
+	for _, name := range names {
+		_ = filepath.WalkDir(filepath.Join(dir, name), func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil //nolint:nilerr // what cannot be read is not counted
+			}
+			files++
+			if fi, err := d.Info(); err == nil {
+				size += fi.Size()
+			}
+			return nil
+		})
+	}
 	return files, size
 }
 
@@ -403,20 +411,21 @@ func (u *parting) removeParts() {
 		keep["run"] = true
 		u.fail("wait for it, or end it", "a script of `safeshell run` is running")
 	}
-	for _, dir := range []string{"shims", "shell"} {
+	if err := trash.Destroy(filepath.Join(home, "bin", "copy"), os.Geteuid()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		u.fail("/bin/rm -r "+shellWord(filepath.Join(home, "bin", "copy")), "%v", err)
+	}
+	for _, dir := range []string{"shims", "shell", "bin"} {
 		foreign, err := shims.Remove(filepath.Join(home, dir), shims.Link(home))
 		if err != nil {
 			u.fail(mend(err, "/bin/rm -r "+shellWord(filepath.Join(home, dir))), "%v", err)
 		}
-		if len(foreign) > 0 && !u.purge {
+		if len(foreign) > 0 && !(u.purge && filepath.Base(home) == ".safeshell") {
 			a.note("not safeshell's, and left alone: %s", script.Quote(foreign))
 			keep[dir] = true
 		}
 	}
-	whole := filepath.Base(home) == ".safeshell"
 	for _, name := range names(home) {
-		ours := slices.Contains(made, name) || u.purge && (whole || slices.Contains(users, name))
-		if !ours || keep[name] {
+		if !u.goes(name) || keep[name] {
 			continue
 		}
 		if err := trash.Destroy(filepath.Join(home, name), os.Geteuid()); err != nil {
@@ -431,9 +440,11 @@ func (u *parting) removeParts() {
 			u.fail("/bin/rm -r "+shellWord(spoolDir), "%v", err)
 		}
 	}
-	if left := names(home); len(left) > 0 && !whole && len(u.wrong) == 0 {
-		a.note("not safeshell's, and left alone in %s: %s", home, strings.Join(left, " "))
-	} else if len(left) == 0 {
+	left := names(home)
+	if others := slices.DeleteFunc(slices.Clone(left), u.goes); len(others) > 0 {
+		a.note("not safeshell's, and left alone in %s: %s", home, strings.Join(others, " "))
+	}
+	if len(left) == 0 {
 		if err := os.Remove(home); err != nil {
 			u.fail("/bin/rmdir "+shellWord(home), "%v", err)
 		} else if u.link {
