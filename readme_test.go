@@ -21,8 +21,9 @@ import (
 // reader is a person who follows a page: a shell in a scratch home, with a
 // repository on main.
 type reader struct {
-	dir string
-	env []string
+	dir   string
+	env   []string
+	shell []string // interactive, so that prompts do what they do
 }
 
 func newReader(t *testing.T) reader {
@@ -43,7 +44,7 @@ func newReader(t *testing.T) reader {
 		"HOME=" + home, "PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=xterm-256color", "SHELL=/bin/bash",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.org",
 		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org",
-	}}
+	}, []string{"/bin/bash", "--norc", "--noediting", "-i"}}
 	out, err := r.bash(`git init -q -b main . && echo 'let a = 1' > src/app.js && git add src && git commit -q -m x && echo "let b = 2" >> src/app.js && echo S=1 > .env && : > ~/.ssh/id_ed25519`)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -101,7 +102,7 @@ func (r reader) follow(t *testing.T, all []step) {
 	for _, s := range all {
 		text += s.command + say
 	}
-	c := r.command("/bin/bash", "--norc", "--noediting", "-i")
+	c := r.command(r.shell...)
 	c.Env = append(c.Env, "PS1=", "PS2=", "HISTFILE=")
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	c.Stdin = strings.NewReader(text)
@@ -203,9 +204,18 @@ func asSteps(lines []string) (out []step) {
 
 // TestFirstRule: the tutorial, word for word.
 func TestFirstRule(t *testing.T) {
-	r := newReader(t)
-	r.follow(t, append([]step{{command: "safeshell init --yes\n", quiet: true}, {command: `eval "$(safeshell init -)"` + "\n", quiet: true}},
-		steps(pages(t)["docs/first-rule.md"])...))
+	page := steps(pages(t)["docs/first-rule.md"])
+	for _, shell := range [][]string{{"bash", "--norc", "--noediting", "-i"}, {"zsh", "-f", "-i", "+Z", "+o", "PROMPT_SP"}} {
+		t.Run(shell[0], func(t *testing.T) {
+			exe, err := exec.LookPath(shell[0])
+			if err != nil {
+				t.Skipf("skipped: no %s", shell[0])
+			}
+			r := newReader(t)
+			r.shell = append([]string{exe}, shell[1:]...)
+			r.follow(t, append(asSteps([]string{"safeshell init --yes", `eval "$(safeshell init -)"`}), page...))
+		})
+	}
 }
 
 // TestPictures: the README's pictures show what the program shows today. Times and
