@@ -5,6 +5,7 @@ package installtest
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,16 +36,17 @@ type recorder struct {
 	*testing.T
 	name  string
 	table *table
+	why   *string // it is skipped
 }
 
 func (r recorder) Run(name string, f func(testscript.T)) {
-	r.T.Run(name, func(t *testing.T) { f(recorder{t, name, r.table}) })
+	r.T.Run(name, func(t *testing.T) { f(recorder{t, name, r.table, new(string)}) })
 }
 
 func (r recorder) Verbose() bool { return true } // else the log has no parts
 
 func (r recorder) Skip(args ...any) {
-	r.table.add("%-12s skipped: %s", r.name, fmt.Sprint(args...))
+	*r.why = ": skipped, " + fmt.Sprint(args...)
 	r.T.Skip(args...)
 }
 
@@ -54,11 +56,13 @@ func (r recorder) Log(args ...any) {
 	text := fmt.Sprint(args...)
 	parts := part.FindAllStringSubmatch(text, -1)
 	for i, p := range parts {
-		result := "good"
-		if i == len(parts)-1 && strings.Contains(text, "\nFAIL: ") {
+		result, why := "good", ""
+		if i == len(parts)-1 && *r.why != "" {
+			result, why = "skipped", *r.why
+		} else if i == len(parts)-1 && strings.Contains(text, "\nFAIL: ") {
 			result = "FAILED"
 		}
-		r.table.add("%-12s %-7s %7s  %s", r.name, result, p[2], p[1])
+		r.table.add("%-12s %-7s %7s  %s%s", r.name, result, p[2], p[1], why)
 	}
 	r.T.Log(args...)
 }
@@ -74,10 +78,14 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	readme, err := filepath.Abs("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	archive := filepath.Join(tools, "root.tar")
 	var b table
 	t.Run("all", func(t *testing.T) {
-		testscript.RunT(recorder{t, "", &b}, testscript.Params{
+		testscript.RunT(recorder{t, "", &b, new(string)}, testscript.Params{
 			Dir:                 "testdata",
 			RequireExplicitExec: true,
 			RequireUniqueNames:  true,
@@ -99,8 +107,11 @@ func TestInstall(t *testing.T) {
 				e.Setenv("DIST", dist)
 				e.Setenv("OLD", old)
 				e.Setenv("TOOLS", tools)
+				e.Setenv("README", readme)
 				e.Setenv("VERSION", version(dist))
-				return packages(e, dist, old)
+				e.Setenv("OLD_VERSION", version(old))
+				e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+				return errors.Join(os.MkdirAll(e.Getenv("HOME"), 0o700), packages(e, dist, old))
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
 				"machine": func(ts *testscript.TestScript, _ bool, _ []string) { machine(ts, archive) },
@@ -166,6 +177,7 @@ func machine(ts *testscript.TestScript, archive string) {
 	}
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", c.Process.Pid))
 	ts.Check(err)
+	ts.Setenv("ROOT", root)
 	ts.Setenv("MACHINE", strings.TrimSpace(string(children)))
 }
 
@@ -175,5 +187,6 @@ func version(dir string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return strings.Split(filepath.Base(found[0]), "_")[1]
+	number, _, _ := strings.Cut(strings.Split(filepath.Base(found[0]), "_")[1], "-")
+	return number
 }
