@@ -21,7 +21,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) -X safeshell/cli.Commit=$(CO
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock pictures release
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock pictures release install-test
 
 all: build
 
@@ -68,6 +68,17 @@ demo: build
 REPOSITORY ?= owner/safeshell
 release:
 	@$(GO) run ./internal/release -version '$(VERSION)' -repository '$(REPOSITORY)' $(if $(ALLOW_DIRTY),-allow-dirty) $(RELEASEFLAGS)
+
+# What a release made, installed as people do it: the deb in a fresh Debian (mmdebstrap, a chroot
+# with mounts of its own), the rpm by rpm --root, the npm packages from a registry of its own
+# (verdaccio), the formula, the README word for word. The scenarios are in
+# internal/installtest/testdata; a table in the end says what was tried and what was skipped for
+# want of which tool. What they need is kept in INSTALLTEST.
+INSTALLTEST ?= bin/installtest
+install-test:
+	@./.ci/install-test $(INSTALLTEST)
+	@for v in v0.0.9 v0.1.0; do $(GO) run ./internal/release -version $$v -allow-dirty -platforms linux_$(GOARCH) -out $(INSTALLTEST)/$$v || exit; done
+	SAFESHELL_DIST=$(abspath $(INSTALLTEST)/v0.1.0) SAFESHELL_OLD_DIST=$(abspath $(INSTALLTEST)/v0.0.9) SAFESHELL_INSTALLTEST=$(abspath $(INSTALLTEST)) $(GO) test -count=1 -timeout 30m $(INSTALLTESTFLAGS) ./internal/installtest
 
 # The README's pictures, from the real program; needs tmux.
 pictures: build
