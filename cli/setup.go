@@ -183,6 +183,11 @@ func paren(s string) string {
 }
 
 func (c *initCmd) undo(a *app) error {
+	if a.g.Caller().Agent != "" {
+		if err := a.mustBeHuman("taking safeshell out of the start-up files"); err != nil {
+			return err
+		}
+	}
 	if !c.Yes {
 		if err := a.confirm("Take safeshell out of the start-up files?"); err != nil {
 			return err

@@ -36,9 +36,9 @@ func (a *app) checkVersions() (fs []finding) {
 	}
 	for _, dir := range []string{a.paths.Shims, a.paths.Shell} {
 		for target, n := range elsewhere(dir, link) {
-			text := fmt.Sprintf("%s in %s lead to %s, not to %s", linkCount(n), dir, target, link)
+			text := fmt.Sprintf("links in %s that lead to %s, not to %s: %d", dir, target, link, n)
 			if _, err := os.Stat(target); err != nil {
-				fs = append(fs, finding{"fail", text + ", and that is gone: these commands are not judged", "safeshell refresh"})
+				fs = append(fs, finding{"fail", text + "; that is gone, and these commands are not judged", "safeshell refresh"})
 			} else if !sameVersion(target, link) {
 				fs = append(fs, finding{"warn", text + " (" + versionOf(target) + ")", "safeshell refresh"})
 			}
@@ -59,13 +59,6 @@ func elsewhere(dir, link string) map[string]int {
 		}
 	}
 	return out
-}
-
-func linkCount(n int) string {
-	if n == 1 {
-		return "1 link"
-	}
-	return fmt.Sprintf("%d links", n)
 }
 
 // checkHooks looks at the programs that agents' hooks call.
