@@ -55,7 +55,7 @@ func TestHotPathImports(t *testing.T) {
 
 // Lower packages know nothing of higher ones (docs/design.md "Packages").
 func TestPackageOrder(t *testing.T) {
-	order := []string{"cli", "front", "agents", "mcp", "monitor", "initscript", "permit", "shims", "gate", "spool", "eval", "script", "command", "trash", "config"}
+	order := []string{"cli", "front", "agents", "mcp", "monitor", "initscript", "permit", "shims", "gate", "spool", "eval", "script", "command", "gitrepo", "trash", "config"}
 	rank := map[string]int{}
 	for i, p := range order {
 		rank["safeshell/"+p] = i

@@ -36,7 +36,7 @@ type target struct {
 
 	same *target // reads as this one
 
-	resolved bool
+	resolved     bool
 	path         tpath
 	real         []tpath // what symlinks and patterns lead to
 	expanded     bool    // the pattern was looked up on the disk

@@ -16,18 +16,18 @@ func (v *view) gitTouch(kind accessKind, ws []script.Word) {
 	if elsewhere {
 		ws = []script.Word{{Parts: []script.Part{{Kind: script.Operand}}}}
 	}
-	fresh := !elsewhere && place.dir == "" && v.inFresh()
+	fresh := !elsewhere && place.Dir == "" && v.inFresh()
 	staged := kind == accDiscard && v.fromCommit()
 	for _, w := range ws {
-		t := target{kind: kind, word: w, recursive: true, dir: place.dir, staged: staged}
+		t := target{kind: kind, word: w, recursive: true, dir: place.Dir, staged: staged}
 		if fresh {
 			t.word = v.c.Dir // whatever it is, it is in there
 		}
 		if s, ok := w.Text(); ok && (strings.HasPrefix(s, ":") || strings.ContainsAny(s, "*?[")) {
 			// A pathspec with a pattern: as good as everything.
 			t.word = script.Lit(".")
-			if place.top != "" {
-				t.word = script.Lit(place.top)
+			if place.Top != "" {
+				t.word = script.Lit(place.Top)
 			}
 		}
 		v.accesses = append(v.accesses, t)
@@ -64,8 +64,8 @@ func (v *view) gitAccess() {
 			// repository elsewhere.
 			place, _ := v.gitPlaceOf()
 			ws := []script.Word{script.Lit(".")}
-			if place.top != "" {
-				ws = []script.Word{script.Lit(place.top), script.Lit(place.common)}
+			if place.Top != "" {
+				ws = []script.Word{script.Lit(place.Top), script.Lit(place.Common)}
 			}
 			v.gitTouch(accDiscard, ws)
 		}

@@ -3,6 +3,7 @@ package eval
 import (
 	"os"
 	"path/filepath"
+	"safeshell/internal/files"
 	"testing"
 	"time"
 )
@@ -23,7 +24,7 @@ func TestSweepCache(t *testing.T) {
 			kind = ".bad"
 		}
 		file = cacheBase(rules, w.paths.Cache) + kind
-		if !exists(file) {
+		if !files.Exists(file) {
 			t.Fatalf("%s: nothing was compiled", repo)
 		}
 		return dir, file
@@ -53,7 +54,7 @@ func TestSweepCache(t *testing.T) {
 		t.Errorf("%d files were removed", n)
 	}
 	for f, want := range map[string]bool{kept: true, used: true, unused: false, gone: false, bad: false, broken: true, w.paths.Cache + "/config-1": true, w.paths.Cache + "/0123-1.rules": true} {
-		if exists(f) != want {
+		if files.Exists(f) != want {
 			t.Errorf("%s is there: %t", f, !want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"safeshell/internal/files"
 	"strings"
 	"testing"
 	"time"
@@ -55,12 +56,12 @@ func TestConditionsAndOthers(t *testing.T) {
 	// Nor when another key does not hold.
 	w.user("rules:\n  - {name: c, commands: [x], match: {flags: [-f]}, conditions: ['touch ran'], action: deny, message: m}\n")
 	w.argv("x")
-	if exists(filepath.Join(w.proj, "ran")) {
+	if files.Exists(filepath.Join(w.proj, "ran")) {
 		t.Error("a condition ran for nothing")
 	}
 	// All must hold, in order; the first that fails ends it.
 	w.user("rules:\n  - {name: c, commands: [x], conditions: [true, false, 'touch ran'], action: deny, message: m}\n")
-	if d := w.argv("x"); d.Action != Allow || exists(filepath.Join(w.proj, "ran")) {
+	if d := w.argv("x"); d.Action != Allow || files.Exists(filepath.Join(w.proj, "ran")) {
 		t.Errorf("%+v", d)
 	}
 }

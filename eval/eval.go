@@ -15,6 +15,7 @@ import (
 	"safeshell/budget"
 	"safeshell/config"
 	"safeshell/eval/condition"
+	"safeshell/gitrepo"
 	"safeshell/script"
 )
 
@@ -191,6 +192,7 @@ type Rules struct {
 
 	context Context // once asked
 	judge   *condition.Judge
+	asker   *gitrepo.Asker
 	trace   func(rule, outcome string)
 }
 
@@ -281,6 +283,18 @@ func (r *Rules) conditionJudge() *condition.Judge {
 		}
 	}
 	return r.judge
+}
+
+// gitAsker is how git is asked about repositories.
+func (r *Rules) gitAsker() *gitrepo.Asker {
+	if r.asker == nil {
+		r.asker = &gitrepo.Asker{
+			Env:     func(dir string) []string { return r.environ().For(dir) },
+			Spend:   func() bool { return r.budget.Spend(condition.ProcessCost) },
+			Timeout: r.o.ConditionTimeout,
+		}
+	}
+	return r.asker
 }
 
 // environ is the environment of what is run to judge a command.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"safeshell/command"
+	"safeshell/gitrepo"
 	"safeshell/script"
 )
 
@@ -186,7 +187,7 @@ func (v *view) exportedBefore(want []string, given func(c *script.Command) strin
 // branchSwitch is a command that changes the branch that is checked out.
 type branchSwitch struct {
 	by, via int
-	place   gitPlace
+	place   gitrepo.Repo
 	k       certainty
 	name    string
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"safeshell/gitrepo"
 	"safeshell/script"
 )
 
@@ -102,9 +103,9 @@ func FuzzIndex(f *testing.F) {
 	}
 	f.Add(data, "src")
 	f.Fuzz(func(t *testing.T, data []byte, rel string) {
-		if x, ok := parseIndex(data); ok {
-			x.top = t.TempDir()
-			for i := range x.find(rel) {
+		if x, ok := gitrepo.ParseIndex(data); ok {
+			x.Top = t.TempDir()
+			for i := range x.Find(rel) {
 				_ = i
 			}
 		}

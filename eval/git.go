@@ -1,34 +1,23 @@
 package eval
 
 import (
-	"errors"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"safeshell/gitrepo"
+	"safeshell/internal/files"
 	"safeshell/script"
 
 	"golang.org/x/sys/unix"
 )
 
-// gitPlace is the repository that a git command would work on.
-type gitPlace struct {
-	dir    string // directory that git would run in
-	gitDir string // its .git: HEAD and index are here
-	common string // .git of the main worktree: refs and config are here
-	top    string // top of the working tree; empty when bare or not known
-	named  bool   // by --git-dir or GIT_DIR, not found from the directory
-}
-
 // gitPlaceOf finds the repository of a git command: its directory (git -C is
 // already applied to that), --git-dir, GIT_DIR. k is maybe when a part is not known, never when there is
 // no repository.
-func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
-	p.dir = v.dir
+func (v *view) gitPlaceOf() (p gitrepo.Repo, k certainty) {
+	p.Dir, p.Ask = v.dir, v.r.gitAsker()
 	gitDir := ""
 	unknown := false
 	if v.line.name == "git" {
@@ -46,37 +35,30 @@ func (v *view) gitPlaceOf() (p gitPlace, k certainty) {
 			}
 		}
 	}
-	if !unknown && p.dir == "" && gitDir == "" && v.inFresh() {
+	if !unknown && p.Dir == "" && gitDir == "" && v.inFresh() {
 		// What mktemp made is in no repository; one that the text makes there
 		// has no branches yet that could be protected.
 		return p, never
 	}
-	if unknown || p.dir == "" {
+	if unknown || p.Dir == "" {
 		return p, maybe
 	}
-	if gitDir != "" {
+	top, named := "", gitDir != ""
+	if named {
 		if !filepath.IsAbs(gitDir) {
-			gitDir = filepath.Join(p.dir, gitDir)
+			gitDir = filepath.Join(p.Dir, gitDir)
 		}
-		p.gitDir = gitDir
-		p.top, p.named = p.dir, true
-	} else if p.top = v.r.gitTopOf(filepath.Clean(p.dir)); p.top != "" {
-		p.gitDir = followGitFile(filepath.Join(p.top, ".git"))
-	} else if isGitDir(p.dir) { // inside .git or a bare repository
-		p.gitDir = p.dir
+		top = p.Dir
+	} else if top = v.r.gitTopOf(filepath.Clean(p.Dir)); top != "" {
+		gitDir = gitrepo.FollowFile(filepath.Join(top, ".git"))
+	} else if gitrepo.IsGitDir(p.Dir) { // inside .git or a bare repository
+		gitDir = p.Dir
 	} else {
 		return p, never
 	}
-	if !isGitDir(p.gitDir) {
+	p = gitrepo.At(p.Ask, p.Dir, top, gitDir, named)
+	if !gitrepo.IsGitDir(gitDir) {
 		return p, never
-	}
-	p.common = p.gitDir
-	if data, err := readSmall(filepath.Join(p.gitDir, "commondir")); err == nil {
-		c := strings.TrimSpace(data)
-		if !filepath.IsAbs(c) {
-			c = filepath.Join(p.gitDir, c)
-		}
-		p.common = filepath.Clean(c)
 	}
 	return p, sure
 }
@@ -98,50 +80,6 @@ func isFresh(dir script.Word) bool {
 		}
 	}
 	return true
-}
-
-func isGitDir(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) && (exists(filepath.Join(dir, "objects")) || exists(filepath.Join(dir, "commondir")))
-}
-
-// followGitFile returns the directory that a .git file of a worktree or
-// submodule names; a directory is returned as it is.
-func followGitFile(path string) string {
-	fi, err := os.Stat(path)
-	if err != nil || fi.IsDir() {
-		return path
-	}
-	data, err := readSmall(path)
-	if err != nil {
-		return path
-	}
-	dir, ok := strings.CutPrefix(strings.TrimSpace(data), "gitdir:")
-	if !ok {
-		return path
-	}
-	dir = strings.TrimSpace(dir)
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(filepath.Dir(path), dir)
-	}
-	return filepath.Clean(dir)
-}
-
-// readSmall reads the first 4 KiB of a regular file.
-func readSmall(path string) (string, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		return "", errOddFile
-	}
-	buf := make([]byte, 4096)
-	n, err := f.Read(buf)
-	if n == 0 && err != nil {
-		return "", err
-	}
-	return string(buf[:n]), nil
 }
 
 // branchFact remembers what is known about the branch.
@@ -168,7 +106,7 @@ func (v *view) findBranch() (string, certainty) {
 		if !v.spend(1) {
 			break
 		}
-		if s.via != len(v.c.Via) || s.k != k || s.place.gitDir != place.gitDir || s.place.dir != place.dir && s.place.gitDir == "" {
+		if s.via != len(v.c.Via) || s.k != k || s.place.GitDir != place.GitDir || s.place.Dir != place.Dir && s.place.GitDir == "" {
 			continue
 		}
 		if s.name == "" {
@@ -180,50 +118,25 @@ func (v *view) findBranch() (string, certainty) {
 	if k != sure {
 		return "", k
 	}
-	return place.branchName(v.r)
+	return branchOf(place)
 }
 
 // unbornBranch says that the current branch has no commit when the command runs.
 // One that the text makes begins where another one is.
 func (v *view) unbornBranch(name string) bool {
 	place, k := v.gitPlaceOf()
-	head, hk := place.branchName(v.r)
-	return k == sure && hk == sure && head == name && place.unborn(v.r, name) && !v.commitsBefore(place)
-}
-
-// unborn says that a branch has no commit yet, here or at a remote: there is
-// nothing on it to protect. In doubt it has one.
-func (p gitPlace) unborn(r *Rules, name string) bool {
-	if exists(filepath.Join(p.common, "reftable")) {
-		out, err := p.git(r, "for-each-ref", "--format=%(refname)")
-		for ref := range strings.Lines(out) {
-			if ref = strings.TrimSpace(ref); strings.HasPrefix(ref, "refs/") && strings.HasSuffix(ref, "/"+name) {
-				return false
-			}
-		}
-		return err == nil
-	}
-	remotes, ok := readNames(filepath.Join(p.common, "refs", "remotes"))
-	if !ok || p.hasBranch(name) {
-		return false
-	}
-	for _, remote := range remotes {
-		if exists(filepath.Join(p.common, "refs", "remotes", remote, name)) {
-			return false
-		}
-	}
-	packed, _ := readRegular(filepath.Join(p.common, "packed-refs"), maxIndex)
-	return !strings.Contains(string(packed), "/"+name+"\n")
+	head, hk := branchOf(place)
+	return k == sure && hk == sure && head == name && place.Unborn(name) && !v.commitsBefore(place)
 }
 
 // commitsBefore says that an earlier command of the text commits there.
-func (v *view) commitsBefore(place gitPlace) bool {
+func (v *view) commitsBefore(place gitrepo.Repo) bool {
 	for i := range v.i {
 		before := newView(v.r, v.a, i)
 		if before.line.name != "git" || before.line.sub != "commit" {
 			continue
 		}
-		if p, _ := before.gitPlaceOf(); p.gitDir == place.gitDir {
+		if p, _ := before.gitPlaceOf(); p.GitDir == place.GitDir {
 			return true
 		}
 	}
@@ -285,69 +198,21 @@ func (r *Rules) branchIn(dir string) (name string, known bool) {
 	if top == "" || unix.Stat(top, &st) != nil || int(st.Uid) != os.Geteuid() {
 		return "", false
 	}
-	p := gitPlace{dir: dir, top: top, gitDir: followGitFile(filepath.Join(top, ".git"))}
-	name, k := p.branchName(r)
-	return name, k == sure && isGitDir(p.gitDir)
+	p := gitrepo.Around(r.gitAsker(), top)
+	name, known = p.Branch()
+	return name, known && gitrepo.IsGitDir(p.GitDir)
 }
 
-func (p gitPlace) branchName(r *Rules) (string, certainty) {
-	if target, err := os.Readlink(filepath.Join(p.gitDir, "HEAD")); err == nil {
-		if name, ok := strings.CutPrefix(target, "refs/heads/"); ok { // very old repositories
-			return name, sure
-		}
-	}
-	head, err := readSmall(filepath.Join(p.gitDir, "HEAD"))
-	if err != nil {
+// branchOf returns the current branch; never when HEAD is detached.
+func branchOf(p gitrepo.Repo) (string, certainty) {
+	switch name, known := p.Branch(); {
+	case !known:
 		return "", maybe
-	}
-	ref, ok := strings.CutPrefix(head, "ref:")
-	if !ok {
-		return "", never // detached
-	}
-	name, ok := strings.CutPrefix(strings.TrimSpace(ref), "refs/heads/")
-	if !ok {
+	case name == "":
 		return "", never
+	default:
+		return name, sure
 	}
-	if name == ".invalid" { // the refs are in reftable files
-		out, err := p.git(r, "symbolic-ref", "--quiet", "--short", "HEAD")
-		var exit *exec.ExitError
-		switch {
-		case err == nil:
-			return strings.TrimSpace(out), sure
-		case errors.As(err, &exit) && exit.ExitCode() == 1:
-			return "", never // detached
-		}
-		return "", maybe
-	}
-	return name, sure
-}
-
-// hasRef says that a name is a branch, a tag or a remote's branch, or looks
-// like a commit.
-func (p gitPlace) hasRef(name string) bool {
-	if name == "HEAD" || name == "-" || name == "@" || strings.ContainsAny(name, "~^@{") {
-		return true
-	}
-	if p.common == "" || strings.Contains(name, "..") || strings.HasPrefix(name, "/") {
-		return false
-	}
-	for _, d := range [...]string{"refs/heads/", "refs/tags/", "refs/remotes/", "refs/remotes/origin/", "refs/", ""} {
-		f := filepath.Join(p.common, d, name)
-		if fi, err := os.Stat(f); err == nil && fi.Mode().IsRegular() && (d != "" || strings.HasSuffix(name, "HEAD")) {
-			return true
-		}
-	}
-	packed, err := readRegular(filepath.Join(p.common, "packed-refs"), maxIndex)
-	if err != nil {
-		return false
-	}
-	text := string(packed)
-	for _, d := range [...]string{" refs/heads/", " refs/tags/", " refs/remotes/", " refs/remotes/origin/"} {
-		if strings.Contains(text, d+name+"\n") {
-			return true
-		}
-	}
-	return false
 }
 
 // discarded returns the files whose local changes git checkout or git restore
@@ -397,9 +262,9 @@ func (v *view) discarded() []script.Word {
 	}
 	place, _ := v.gitPlaceOf()
 	first, known := ops[0].Text()
-	if known && (place.hasRef(first) || !isPath(place.dir, first)) {
+	if known && (place.HasRef(first) || !isPath(place.Dir, first)) {
 		ops = ops[1:] // a branch, or a commit from which files are taken
-	} else if !known && len(ops) == 1 && !v.pathOf(ops[0], place.dir).glob {
+	} else if !known && len(ops) == 1 && !v.pathOf(ops[0], place.Dir).glob {
 		return nil // git checkout "$BRANCH"
 	}
 	return ops
@@ -416,7 +281,7 @@ func isPath(dir, s string) bool {
 		}
 		s = filepath.Join(dir, s)
 	}
-	return exists(s)
+	return files.Exists(s)
 }
 
 // overwritesBranch says that the branch which git checkout -B or switch -C
@@ -427,22 +292,8 @@ func (v *view) overwritesBranch() bool {
 	for _, f := range [...]string{"-B", "-C", "--force-create"} {
 		v.line.eachOptionWord(f, func(w script.Word) {
 			name, known := w.Text()
-			found = found || !known || k != sure || place.hasBranch(name)
+			found = found || !known || k != sure || place.HasBranch(name)
 		})
 	}
 	return found
-}
-
-func (p gitPlace) hasBranch(name string) bool {
-	if name == "" || strings.Contains(name, "..") {
-		return false
-	}
-	if fi, err := os.Stat(filepath.Join(p.common, "refs", "heads", name)); err == nil && fi.Mode().IsRegular() {
-		return true
-	}
-	packed, err := readRegular(filepath.Join(p.common, "packed-refs"), maxIndex)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return true // it cannot be known
-	}
-	return strings.Contains(string(packed), " refs/heads/"+name+"\n")
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"safeshell/gitrepo"
 	"safeshell/script"
 )
 
@@ -37,14 +38,14 @@ func (r *Rules) GitAliases(dir string, options, environ []string) (found script.
 		return strings.HasPrefix(name, "GIT_CONFIG")
 	}
 	args := append(append([]string{"--no-pager"}, options...), "config", "--null", "--get-regexp", `^alias\.`)
-	ask := r.gitAsker(dir, found.Top, environ, keep)
+	ask := r.gitAsker().Command(dir, found.Top, environ, keep)
 	if len(options) == 0 && len(environ) == 0 {
-		if entries, err := plainAliases(ask.git, dir, ask.env); err == nil {
+		if entries, err := gitrepo.PlainAliases(ask.Program, dir, ask.Env); err == nil {
 			found.Text = aliasTexts(slices.Values(entries))
 			return found
 		}
 	}
-	out, err := r.askGit(ask, args)
+	out, err := ask.Run(args)
 	if elsewhere {
 		found.Top = ""
 	}

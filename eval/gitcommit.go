@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"safeshell/gitrepo"
+	"safeshell/internal/files"
 	"safeshell/script"
 )
 
@@ -37,14 +39,14 @@ func (v *view) sourceCommit() (commit string, known bool) {
 // overwritesUntracked says that git checkout or git restore would put files of a
 // commit over ones that git does not track, below rel; they are asked of git,
 // and where that cannot be, there must be none at all.
-func (v *view) overwritesUntracked(place gitPlace, rel string) bool {
+func (v *view) overwritesUntracked(place gitrepo.Repo, rel string) bool {
 	commit, known := v.sourceCommit()
 	if known && commit == "" {
 		return false
 	}
-	x, ok := v.r.index(place.top)
+	x, ok := v.r.index(place.Top)
 	if !ok {
-		x = &gitIndex{top: place.top}
+		x = &gitrepo.Index{Top: place.Top}
 	}
 	at := rel
 	if at == "" {
@@ -55,29 +57,29 @@ func (v *view) overwritesUntracked(place gitPlace, rel string) bool {
 		if rel != "" {
 			args = append(args, "--", rel)
 		}
-		if out, err := place.git(v.r, args...); err == nil {
+		if out, err := place.Git(args...); err == nil {
 			return v.overwritten(x, out)
 		}
 	}
-	return !v.onlyTracked(x, filepath.Join(place.top, at))
+	return !v.onlyTracked(x, filepath.Join(place.Top, at))
 }
 
 // overwritten looks for a file of a listed tree that lies about untracked, with
 // another content.
-func (v *view) overwritten(x *gitIndex, listed string) bool {
+func (v *view) overwritten(x *gitrepo.Index, listed string) bool {
 	for line := range strings.SplitSeq(listed, "\x00") {
 		// mode SP type SP object TAB name
 		fields, name, ok := strings.Cut(line, "\t")
 		f := strings.Fields(fields)
-		if !ok || len(f) != 3 || f[1] != "blob" || len(x.find(name)) > 0 {
+		if !ok || len(f) != 3 || f[1] != "blob" || len(x.Find(name)) > 0 {
 			continue
 		}
-		file := filepath.Join(x.top, name)
+		file := filepath.Join(x.Top, name)
 		var st unix.Stat_t
 		if unix.Lstat(file, &st) != nil || v.made(exactPath(file)) {
 			continue
 		}
-		e := indexEntry{size: uint32(st.Size)}
+		e := gitrepo.Entry{Size: uint32(st.Size)}
 		link := uint32(st.Mode)&unix.S_IFMT == unix.S_IFLNK
 		if !link && (uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG || st.Size == 0) {
 			if uint32(st.Mode)&unix.S_IFMT == unix.S_IFREG {
@@ -85,7 +87,7 @@ func (v *view) overwritten(x *gitIndex, listed string) bool {
 			}
 			return true
 		}
-		if n, err := hex.Decode(e.sha[:], []byte(f[2])[:min(len(f[2]), 40)]); err != nil || n != 20 || len(f[2]) != 40 || !sameBlob(file, link, &e) {
+		if n, err := hex.Decode(e.SHA[:], []byte(f[2])[:min(len(f[2]), 40)]); err != nil || n != 20 || len(f[2]) != 40 || !gitrepo.SameBlob(file, link, &e) {
 			return true
 		}
 	}
@@ -94,7 +96,7 @@ func (v *view) overwritten(x *gitIndex, listed string) bool {
 
 // onlyTracked says that below a path there is nothing but what git tracks, and
 // what can be made again.
-func (v *view) onlyTracked(x *gitIndex, root string) bool {
+func (v *view) onlyTracked(x *gitrepo.Index, root string) bool {
 	count := 0
 	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if count++; count > maxWalk || v.walked > 4*maxWalk {
@@ -106,13 +108,13 @@ func (v *view) onlyTracked(x *gitIndex, root string) bool {
 			return nil // it does not exist
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == ".git" || file != x.top && exists(filepath.Join(file, ".git"))):
+		case d.IsDir() && (d.Name() == ".git" || file != x.Top && files.Exists(filepath.Join(file, ".git"))):
 			return fs.SkipDir
 		case v.made(exactPath(file)):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case !d.IsDir() && len(x.find(relTo(x.top, file))) == 0:
+		case !d.IsDir() && len(x.Find(relTo(x.Top, file))) == 0:
 			return fs.ErrInvalid
 		}
 		return nil

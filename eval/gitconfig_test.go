@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"safeshell/gitrepo"
+	"safeshell/internal/files"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ import (
 // entriesOf are what our reader makes of a configuration, as git config --null
 // prints it.
 func entriesOf(text []byte) (out []string, err error) {
-	err = readGitConfig(text, func(key, value []byte, set bool) error {
+	err = gitrepo.ReadConfig(text, func(key, value []byte, set bool) error {
 		e := string(key)
 		if set {
 			e += "\n" + string(value)
@@ -132,7 +134,7 @@ func FuzzGitConfig(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		entries, err := entriesOf(text)
-		if err != nil && !errors.Is(err, errOddConfig) {
+		if err != nil && !errors.Is(err, gitrepo.ErrOddConfig) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
@@ -172,14 +174,14 @@ func TestPlainAliasesLikeGit(t *testing.T) {
 		t.Helper()
 		r, _ := w.rules()
 		r.o.Environ = append(slices.Clone(w.env), env...)
-		ask := r.gitAsker(dir, "", nil, func(n string) bool { return strings.HasPrefix(n, "GIT_") })
-		entries, err := plainAliases(ask.git, dir, ask.env)
+		ask := r.gitAsker().Command(dir, "", nil, func(n string) bool { return strings.HasPrefix(n, "GIT_") })
+		entries, err := gitrepo.PlainAliases(ask.Program, dir, ask.Env)
 		if err != nil {
 			asked++
 			return false
 		}
 		plain++
-		out, err := r.askGit(ask, []string{"config", "--null", "--get-regexp", `^alias\.`})
+		out, err := ask.Run([]string{"config", "--null", "--get-regexp", `^alias\.`})
 		var exit *exec.ExitError
 		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 			t.Errorf("%s, in %s %q: git refuses what we read: %v", what, dir, env, err)
@@ -215,7 +217,7 @@ func TestPlainAliasesLikeGit(t *testing.T) {
 
 	w.write(filepath.Join(w.home, ".gitconfig"), "[alias]\n\tst = status\n")
 	w.write(filepath.Join(repo, ".git/config"), string(repoConfig))
-	if !compare("plain", repo) && exists("/usr/bin/git") && !exists("/usr/etc/gitconfig") && !exists("/usr/local/etc/gitconfig") {
+	if !compare("plain", repo) && files.Exists("/usr/bin/git") && !files.Exists("/usr/etc/gitconfig") && !files.Exists("/usr/local/etc/gitconfig") {
 		t.Error("an ordinary repository is not plain")
 	}
 	for _, c := range []struct{ what, file, text string }{

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"safeshell/gitrepo"
+	"safeshell/internal/files"
 	"safeshell/script"
 )
 
@@ -14,20 +16,20 @@ import (
 // working tree around it, or may: by --work-tree, GIT_WORK_TREE, or a
 // core.worktree, which a repository can bring along. What is lost there cannot
 // be told by what is here.
-func (v *view) worksElsewhere(p gitPlace) bool {
+func (v *view) worksElsewhere(p gitrepo.Repo) bool {
 	other := false
 	is := func(dir, base string) {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(base, dir)
 		}
-		other = other || p.top == "" || v.r.realDirOf(filepath.Clean(dir)) != v.r.realDirOf(p.top)
+		other = other || p.Top == "" || v.r.realDirOf(filepath.Clean(dir)) != v.r.realDirOf(p.Top)
 	}
 	named := false
 	word := func(w script.Word) {
 		s, ok := w.Text()
 		named, other = true, other || !ok
 		if ok {
-			is(s, p.dir)
+			is(s, p.Dir)
 		}
 	}
 	v.line.eachOptionWord("--work-tree", word)
@@ -40,7 +42,7 @@ func (v *view) worksElsewhere(p gitPlace) bool {
 	}
 	if s := v.r.getenv("GIT_WORK_TREE"); s != "" && !named {
 		named = true
-		is(s, p.dir)
+		is(s, p.Dir)
 	}
 	if named {
 		return other // it comes before core.worktree
@@ -51,14 +53,14 @@ func (v *view) worksElsewhere(p gitPlace) bool {
 	v.line.eachOptionWord("--config-env", func(w script.Word) {
 		other = other || strings.HasPrefix(strings.ToLower(w.String()), "core.worktree")
 	})
-	if p.gitDir == "" {
+	if p.GitDir == "" {
 		return other
 	}
-	for _, f := range [...]string{filepath.Join(p.common, "config"), filepath.Join(p.gitDir, "config.worktree")} {
-		if f == filepath.Join(p.gitDir, "config.worktree") && !exists(f) {
+	for _, f := range [...]string{filepath.Join(p.Common, "config"), filepath.Join(p.GitDir, "config.worktree")} {
+		if f == filepath.Join(p.GitDir, "config.worktree") && !files.Exists(f) {
 			continue
 		}
-		data, err := readRegular(f, maxGitConfig)
+		data, err := files.ReadRegular(f, gitrepo.MaxConfig)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -69,12 +71,12 @@ func (v *view) worksElsewhere(p gitPlace) bool {
 		if !bytes.Contains(low, []byte("worktree")) && !bytes.Contains(low, []byte("include")) {
 			continue
 		}
-		err = readGitConfig(data, func(key, value []byte, _ bool) error {
+		err = gitrepo.ReadConfig(data, func(key, value []byte, _ bool) error {
 			switch {
 			case string(key) == "core.worktree":
-				is(string(value), p.gitDir)
+				is(string(value), p.GitDir)
 			case bytes.HasPrefix(key, []byte("include")):
-				return errOddConfig // what it includes may say it, too
+				return gitrepo.ErrOddConfig // what it includes may say it, too
 			}
 			return nil
 		})

@@ -10,6 +10,7 @@ import (
 
 	"safeshell/command"
 	"safeshell/config"
+	"safeshell/internal/files"
 )
 
 // Name is a command that rules name.
@@ -192,7 +193,7 @@ func (r *Rules) written(info RuleInfo) string {
 		f, _ = parsePack(pack, data)
 	} else {
 		var err error
-		if data, err = readRegular(info.Source, MaxFileSize); err != nil {
+		if data, err = files.ReadRegular(info.Source, MaxFileSize); err != nil {
 			return "# (the file cannot be read now; its last good version is in force)"
 		}
 		f, _ = parseRules(info.Source, data, fromUser)

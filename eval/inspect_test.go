@@ -2,6 +2,7 @@ package eval
 
 import (
 	"path/filepath"
+	"safeshell/internal/files"
 	"strings"
 	"testing"
 )
@@ -107,7 +108,7 @@ rules:
 	if rep.Rules != 6 || rep.Examples != 11 {
 		t.Errorf("%d rules, %d examples", rep.Rules, rep.Examples)
 	}
-	if exists(filepath.Join(w.proj, "ran")) {
+	if files.Exists(filepath.Join(w.proj, "ran")) {
 		t.Error("an example was executed")
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"safeshell/gitrepo"
 	"safeshell/script"
 )
 
@@ -206,22 +207,22 @@ func (v *view) gitLoss() (out []string, known bool) {
 	case "clean":
 		add(v.cleaned(place, ops))
 	case "reset":
-		add(place.changed(v.r, "HEAD"))
+		add(changed(place, "HEAD"))
 		if len(ops) == 1 && ok {
-			add(place.commits(v.r, "of this branch that no other has", "HEAD", "--not", ops[0], "--exclude="+v.headBranch(place), "--branches", "--remotes", "--tags"))
+			add(commits(place, "of this branch that no other has", "HEAD", "--not", ops[0], "--exclude="+v.headBranch(place), "--branches", "--remotes", "--tags"))
 		}
 	case "checkout", "restore", "switch":
 		paths, _ := texts(v.discarded())
 		if v.line.sub == "switch" || len(paths) == 0 {
 			paths = []string{"."}
 		}
-		add(place.changed(v.r, append([]string{"--"}, paths...)...))
+		add(changed(place, append([]string{"--"}, paths...)...))
 	case "branch":
 		for _, b := range ops {
-			add(place.commits(v.r, "that only "+quote(b)+" has", "refs/heads/"+b, "--not", "--exclude="+b, "--branches", "--remotes", "--tags"))
+			add(commits(place, "that only "+quote(b)+" has", "refs/heads/"+b, "--not", "--exclude="+b, "--branches", "--remotes", "--tags"))
 		}
 	case "stash":
-		add(place.stashes(v.r, slices.Contains(ops, "clear") || v.line.flag("clear")))
+		add(stashes(place, slices.Contains(ops, "clear") || v.line.flag("clear")))
 	case "push":
 		for _, s := range v.pushed(place, ops) {
 			add(s)
@@ -246,14 +247,14 @@ func texts(words []script.Word) (out []string, ok bool) {
 	return out, ok
 }
 
-func (v *view) headBranch(p gitPlace) string {
-	name, _ := p.branchName(v.r)
+func (v *view) headBranch(p gitrepo.Repo) string {
+	name, _ := p.Branch()
 	return name
 }
 
 // changed counts the tracked files that differ.
-func (p gitPlace) changed(r *Rules, args ...string) string {
-	out, err := p.git(r, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--numstat", "-z"}, args...)...)
+func changed(p gitrepo.Repo, args ...string) string {
+	out, err := p.Git(append([]string{"diff", "--no-ext-diff", "--no-textconv", "--numstat", "-z"}, args...)...)
 	if err != nil || out == "" {
 		return ""
 	}
@@ -275,8 +276,8 @@ func (p gitPlace) changed(r *Rules, args ...string) string {
 }
 
 // commits counts what git log lists.
-func (p gitPlace) commits(r *Rules, which string, args ...string) string {
-	out, err := p.git(r, append([]string{"log", "--no-show-signature", "--format=%h %s"}, append(args, "--")...)...)
+func commits(p gitrepo.Repo, which string, args ...string) string {
+	out, err := p.Git(append([]string{"log", "--no-show-signature", "--format=%h %s"}, append(args, "--")...)...)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if err != nil || lines[0] == "" {
 		return ""
@@ -288,8 +289,8 @@ func (p gitPlace) commits(r *Rules, which string, args ...string) string {
 	return fmt.Sprintf("%s %s: %s", plural(len(lines), "commit"), which, listText(names, len(lines)))
 }
 
-func (p gitPlace) stashes(r *Rules, all bool) string {
-	out, err := p.git(r, "log", "-g", "--format=%gd %gs", "refs/stash", "--")
+func stashes(p gitrepo.Repo, all bool) string {
+	out, err := p.Git("log", "-g", "--format=%gd %gs", "refs/stash", "--")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if err != nil || lines[0] == "" {
 		return ""
@@ -310,7 +311,7 @@ func briefly(s string) string {
 
 // pushed counts the remote's commits that a forced push would take from its
 // branches, as they were last fetched.
-func (v *view) pushed(p gitPlace, ops []string) (out []string) {
+func (v *view) pushed(p gitrepo.Repo, ops []string) (out []string) {
 	remote, refs := "origin", []string(nil)
 	if len(ops) > 0 {
 		remote, refs = ops[0], ops[1:]
@@ -336,7 +337,7 @@ func (v *view) pushed(p gitPlace, ops []string) (out []string) {
 		if gone || from == "" {
 			args = []string{args[0], "--not", "--branches", "--exclude=" + remote + "/" + to, "--remotes", "--tags"}
 		}
-		if s := p.commits(v.r, "of "+quote(remote+"/"+to)+", as it was last fetched", args...); s != "" {
+		if s := commits(p, "of "+quote(remote+"/"+to)+", as it was last fetched", args...); s != "" {
 			out = append(out, s)
 		}
 	}
@@ -344,7 +345,7 @@ func (v *view) pushed(p gitPlace, ops []string) (out []string) {
 }
 
 // cleaned counts the files that git clean would delete.
-func (v *view) cleaned(p gitPlace, paths []string) string {
+func (v *view) cleaned(p gitrepo.Repo, paths []string) string {
 	args := []string{"ls-files", "--others", "-z"}
 	switch {
 	case v.line.flag("-X"):
@@ -356,16 +357,16 @@ func (v *view) cleaned(p gitPlace, paths []string) string {
 	if !whole {
 		args = append(args, "--directory")
 	}
-	out, err := p.git(v.r, append(append(args, "--"), paths...)...)
+	out, err := p.Git(append(append(args, "--"), paths...)...)
 	if err != nil {
 		return ""
 	}
-	l := lost{base: p.dir}
+	l := lost{base: p.Dir}
 	for name := range strings.SplitSeq(out, "\x00") {
 		if name == "" || strings.HasSuffix(name, "/") {
 			continue
 		}
-		file := filepath.Join(p.dir, name)
+		file := filepath.Join(p.Dir, name)
 		var st unix.Stat_t
 		if unix.Lstat(file, &st) == nil {
 			l.add(file, st.Size)

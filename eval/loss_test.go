@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"path/filepath"
+	"safeshell/internal/files"
 	"strings"
 	"testing"
 )
@@ -86,7 +87,7 @@ func TestLoss(t *testing.T) {
 			t.Errorf("%s:\n  %s\n  want %s", c.line, got, c.want)
 		}
 	}
-	if exists(filepath.Join(w.proj, "pwned")) {
+	if files.Exists(filepath.Join(w.proj, "pwned")) {
 		t.Error("git was given an option")
 	}
 }

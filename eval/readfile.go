@@ -118,31 +118,6 @@ func readSource(path string, kind sourceKind) ([]byte, fileID, error) {
 	return data, idOf(&st), nil
 }
 
-// readRegular reads a whole file that a repository may have put there: no pipe
-// or device is waited for, and no more than limit bytes are taken. The error
-// for anything but a regular file, or a longer one, is errOddFile.
-func readRegular(path string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() || fi.Size() > limit {
-		return nil, errOddFile
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = errOddFile
-	}
-	return data, err
-}
-
-var errOddFile = errors.New("not a regular file, or too large")
-
 // trustKey names a content at a path: sha256(path NUL content).
 func trustKey(path string, content []byte) string {
 	h := sha256.New()

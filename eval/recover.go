@@ -5,6 +5,8 @@ import (
 	"path"
 	"path/filepath"
 	"safeshell/command"
+	"safeshell/gitrepo"
+	"safeshell/internal/files"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -231,7 +233,7 @@ func (p tpath) literalPrefix() (string, bool) {
 
 func (v *view) untracked(top, file string) bool {
 	x, _ := v.r.index(top)
-	return x != nil && len(x.find(relTo(top, file))) == 0
+	return x != nil && len(x.Find(relTo(top, file))) == 0
 }
 
 func relTo(top, file string) string {
@@ -243,20 +245,12 @@ func relTo(top, file string) string {
 
 // index returns the index of the repository at top, read once. known is false
 // when only git itself can read it.
-func (r *Rules) index(top string) (x *gitIndex, known bool) {
+func (r *Rules) index(top string) (x *gitrepo.Index, known bool) {
 	if c, ok := r.indexes[top]; ok {
 		return c.x, c.known
 	}
-	p := gitPlace{dir: top, top: top, gitDir: followGitFile(filepath.Join(top, ".git"))}
-	p.common = p.gitDir
-	if data, err := readSmall(filepath.Join(p.gitDir, "commondir")); err == nil {
-		c := strings.TrimSpace(data)
-		if !filepath.IsAbs(c) {
-			c = filepath.Join(p.gitDir, c)
-		}
-		p.common = filepath.Clean(c)
-	}
-	x, known = readIndex(p)
+	p := gitrepo.Around(r.gitAsker(), top)
+	x, known = gitrepo.ReadIndex(p)
 	if r.indexes == nil {
 		r.indexes = map[string]cachedIndex{}
 	}
@@ -265,9 +259,9 @@ func (r *Rules) index(top string) (x *gitIndex, known bool) {
 }
 
 type cachedIndex struct {
-	x     *gitIndex
+	x     *gitrepo.Index
 	known bool
-	place gitPlace
+	place gitrepo.Repo
 }
 
 // recoverable says that what would be lost can be had again: it is scratch,
@@ -329,11 +323,11 @@ func (v *view) recoverableFile(file string, t *target) bool {
 		return false
 	}
 	x, known := v.r.index(top)
-	if !known || t.staged && x != nil && len(x.find(relTo(top, file))) > 0 {
+	if !known || t.staged && x != nil && len(x.Find(relTo(top, file))) > 0 {
 		return v.cleanByGit(top, file, t)
 	}
 	rel := relTo(top, file)
-	entries := x.find(rel)
+	entries := x.Find(rel)
 	if kind != unix.S_IFDIR || t.kind == accDiscard {
 		if len(entries) == 0 {
 			// Git touches only what it tracks; but out of a commit it takes a file
@@ -344,7 +338,7 @@ func (v *view) recoverableFile(file string, t *target) bool {
 			return v.cleanByGit(top, file, t)
 		}
 		for i := range entries {
-			if clean, exists := x.clean(&entries[i]); exists && !clean {
+			if clean, exists := x.Clean(&entries[i]); exists && !clean {
 				return v.mayBeFiltered(top) && v.cleanByGit(top, file, t)
 			}
 		}
@@ -354,7 +348,7 @@ func (v *view) recoverableFile(file string, t *target) bool {
 }
 
 // cleanTree says that each file in a directory can be had again.
-func (v *view) cleanTree(x *gitIndex, top, dir string) bool {
+func (v *view) cleanTree(x *gitrepo.Index, top, dir string) bool {
 	count := 0
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -371,19 +365,19 @@ func (v *view) cleanTree(x *gitIndex, top, dir string) bool {
 			return nil
 		}
 		if d.IsDir() {
-			if d.Name() == ".git" || file != dir && exists(filepath.Join(file, ".git")) {
+			if d.Name() == ".git" || file != dir && files.Exists(filepath.Join(file, ".git")) {
 				return fs.ErrInvalid
 			}
 			return nil
 		}
-		entries := x.find(relTo(top, file))
+		entries := x.Find(relTo(top, file))
 		if len(entries) != 1 {
 			if fi, err := d.Info(); err == nil && fi.Mode().IsRegular() && fi.Size() == 0 {
 				return nil
 			}
 			return fs.ErrInvalid
 		}
-		if clean, _ := x.clean(&entries[0]); !clean {
+		if clean, _ := x.Clean(&entries[0]); !clean {
 			return fs.ErrInvalid
 		}
 		return nil
@@ -394,10 +388,10 @@ func (v *view) cleanTree(x *gitIndex, top, dir string) bool {
 // mayBeFiltered says that stored and checked out content may differ (line ends,
 // filters), so that only git can compare them.
 func (v *view) mayBeFiltered(top string) bool {
-	if exists(filepath.Join(top, ".gitattributes")) {
+	if files.Exists(filepath.Join(top, ".gitattributes")) {
 		return true
 	}
-	config, _ := readSmall(filepath.Join(v.r.indexes[top].place.common, "config"))
+	config, _ := files.ReadHead(filepath.Join(v.r.indexes[top].place.Common, "config"))
 	config = strings.ToLower(config)
 	return strings.Contains(config, "autocrlf") || strings.Contains(config, "[filter")
 }
@@ -406,7 +400,7 @@ func (v *view) mayBeFiltered(top string) bool {
 func (v *view) cleanByGit(top, file string, t *target) bool {
 	kind := t.kind
 	place := v.r.indexes[top].place
-	place.dir = top
+	place.Dir = top
 	untracked := "all"
 	ignored := "matching"
 	if kind == accDiscard {
@@ -416,7 +410,7 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 	if rel == "" {
 		rel = "."
 	}
-	known, err := place.git(v.r, "ls-files", "--stage", "-v", "-z", "--", ":(literal)"+rel)
+	known, err := place.Git("ls-files", "--stage", "-v", "-z", "--", ":(literal)"+rel)
 	if err != nil {
 		return false
 	}
@@ -428,7 +422,7 @@ func (v *view) cleanByGit(top, file string, t *target) bool {
 			return false
 		}
 	}
-	out, err := place.git(v.r, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
+	out, err := place.Git("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files="+untracked, "--ignored="+ignored, "--", ":(literal)"+rel)
 	if err != nil {
 		return false
 	}
@@ -569,13 +563,13 @@ func (r *Rules) expandPath(p tpath) (names []string, complete bool) {
 				if !r.budget.Spend(2) {
 					return nil, false
 				}
-				if i == len(p.comps)-1 && !exists(f) {
+				if i == len(p.comps)-1 && !files.Exists(f) {
 					continue
 				}
 				next = append(next, f)
 				continue
 			}
-			list, ok := readNames(dir)
+			list, ok := files.Names(dir)
 			if !ok || !r.budget.Spend(8+len(list)/4) {
 				return nil, false
 			}

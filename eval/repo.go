@@ -3,10 +3,9 @@ package eval
 import (
 	"os"
 	"path/filepath"
+	"safeshell/internal/files"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // dirInfo is what is known about a directory.
@@ -26,7 +25,7 @@ func (r *Rules) gitTopOf(dir string) string {
 			top = known.gitTop
 			break
 		}
-		if exists(d + "/.git") {
+		if files.Exists(d + "/.git") {
 			top = d
 			break
 		}
@@ -36,15 +35,6 @@ func (r *Rules) gitTopOf(dir string) string {
 	}
 	r.dirs[dir] = dirInfo{gitTop: top}
 	return top
-}
-
-func exists(path string) bool {
-	var st unix.Stat_t
-	err := unix.Lstat(path, &st)
-	for err == unix.EINTR {
-		err = unix.Lstat(path, &st)
-	}
-	return err == nil
 }
 
 // repoSources returns the rules of the repository around dir: from its root
@@ -70,7 +60,7 @@ func (r *Rules) repoSources(dir string) []*source {
 		list, from = slices.Clone(above), dir
 	}
 	for _, d := range between(from, dir) {
-		if !exists(d+"/.safeshell") || d+"/.safeshell" == r.o.Paths.Home {
+		if !files.Exists(d+"/.safeshell") || d+"/.safeshell" == r.o.Paths.Home {
 			continue
 		}
 		// One file has one name, so that it is trusted however it is reached.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"safeshell/internal/files"
 	"safeshell/script"
 )
 
@@ -72,7 +73,7 @@ func (v *view) treeHolds(from script.Word, p *tpath, rp *rulePath) certainty {
 	if i <= len(p.comps) || hasGlob(src) {
 		return never
 	}
-	if exists(src) {
+	if files.Exists(src) {
 		return maybe
 	}
 	for k := range v.i {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"safeshell/internal/files"
 	"safeshell/script"
 )
 
@@ -208,7 +209,7 @@ func TestTrust(t *testing.T) {
 		}
 	}
 	check(false)
-	if exists(filepath.Join(w.proj, "ran")) {
+	if files.Exists(filepath.Join(w.proj, "ran")) {
 		t.Fatal("a condition of an untrusted file ran")
 	}
 	list, err := Trust(w.paths, w.proj)
@@ -216,7 +217,7 @@ func TestTrust(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	check(true)
-	if !exists(filepath.Join(w.proj, "ran")) {
+	if !files.Exists(filepath.Join(w.proj, "ran")) {
 		t.Error("the condition did not run")
 	}
 	data, _ := os.ReadFile(file)

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"safeshell/internal/files"
 	"slices"
 	"strings"
 )
@@ -161,7 +162,7 @@ func (v *view) coversOne(t *target, rp rulePath) certainty {
 		// The directory that the shell will be in again: cd .. && rm -r proj.
 		dirs[1], _ = v.a.Commands[0].Dir.Text()
 	}
-	if strings.HasPrefix(rp.rest, "/") && rp.home != "" && strings.Count(rp.rest, "/") > 1 && v.c.Remote == "" && !hasGlob(rp.rest) && rp.len() > len(t.path.comps) && !exists(rp.home+rp.rest) {
+	if strings.HasPrefix(rp.rest, "/") && rp.home != "" && strings.Count(rp.rest, "/") > 1 && v.c.Remote == "" && !hasGlob(rp.rest) && rp.len() > len(t.path.comps) && !files.Exists(rp.home+rp.rest) {
 		return never // deep in what is named, and not there
 	}
 	k := never

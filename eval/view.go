@@ -27,16 +27,16 @@ type view struct {
 	operandsSkip int
 	operandsDone bool
 	// What the path lists asked so far have shown of both.
-	comps                    []comp        // the memory of paths
-	spare                    []script.Word // the memory of operandList
-	at                       workDir
-	judging                  judging
-	valuesDone               bool
-	vals                     condition.Values
-	branches                 *branchFact
-	walked                   int // files looked at for what can be had again, of all targets
-	ownFrom, ownUntil        int // see ownRange; 0: not looked
-	expanded                 int // names that patterns stand for, of all targets
+	comps             []comp        // the memory of paths
+	spare             []script.Word // the memory of operandList
+	at                workDir
+	judging           judging
+	valuesDone        bool
+	vals              condition.Values
+	branches          *branchFact
+	walked            int // files looked at for what can be had again, of all targets
+	ownFrom, ownUntil int // see ownRange; 0: not looked
+	expanded          int // names that patterns stand for, of all targets
 }
 
 // keptLimit is how many elements of each kind are kept for the next Judge.

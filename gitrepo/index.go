@@ -1,4 +1,4 @@
-package eval
+package gitrepo
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"safeshell/internal/files"
 	"sort"
 	"strings"
 	"syscall"
@@ -15,54 +16,54 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxIndex bounds the size of an index that is read here, in bytes; larger
+// MaxIndex bounds the size of an index that is read here, in bytes; larger
 // ones are git's business.
-const maxIndex = 64 << 20
+const MaxIndex = 64 << 20
 
-// gitIndex is git's list of tracked files with what they looked like when they
+// Index is git's list of tracked files with what they looked like when they
 // were last known to be the same as the stored content (gitformat-index(5)).
-type gitIndex struct {
-	top     string
+type Index struct {
+	Top     string
 	mtime   int64 // of the index file, ns
-	entries []indexEntry
+	Entries []Entry
 }
 
-type indexEntry struct {
-	name         string
+type Entry struct {
+	Name         string
 	ctime, mtime int64 // ns
-	ino, size    uint32
-	mode         uint32
-	sha          [20]byte
+	ino, Size    uint32
+	Mode         uint32
+	SHA          [20]byte
 	unreliable   bool // assume-unchanged, skip-worktree, intent-to-add, in conflict
 }
 
-// readIndex reads versions 2 to 4 with SHA-1. ok is false for what it does not
+// ReadIndex reads versions 2 to 4 with SHA-1. ok is false for what it does not
 // know: split and sparse indexes, SHA-256.
-func readIndex(p gitPlace) (*gitIndex, bool) {
-	f, err := os.OpenFile(filepath.Join(p.gitDir, "index"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func ReadIndex(p Repo) (*Index, bool) {
+	f, err := os.OpenFile(filepath.Join(p.GitDir, "index"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return &gitIndex{top: p.top}, os.IsNotExist(err) // nothing is tracked yet
+		return &Index{Top: p.Top}, os.IsNotExist(err) // nothing is tracked yet
 	}
 	defer f.Close()
 	fi, err := f.Stat()
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() > maxIndex {
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() > MaxIndex {
 		return nil, false
 	}
 	data := make([]byte, fi.Size())
 	if _, err := f.ReadAt(data, 0); err != nil && len(data) > 0 {
 		return nil, false
 	}
-	if config, err := readRegular(filepath.Join(p.common, "config"), maxGitConfig); err != nil || bytes.Contains(bytes.ToLower(config), []byte("objectformat")) {
+	if config, err := files.ReadRegular(filepath.Join(p.Common, "config"), MaxConfig); err != nil || bytes.Contains(bytes.ToLower(config), []byte("objectformat")) {
 		return nil, false
 	}
-	x, ok := parseIndex(data)
+	x, ok := ParseIndex(data)
 	if ok {
-		x.top, x.mtime = p.top, fi.ModTime().UnixNano()
+		x.Top, x.mtime = p.Top, fi.ModTime().UnixNano()
 	}
 	return x, ok
 }
 
-func parseIndex(data []byte) (*gitIndex, bool) {
+func ParseIndex(data []byte) (*Index, bool) {
 	if len(data) < 12+20 || string(data[:4]) != "DIRC" {
 		return nil, false
 	}
@@ -72,21 +73,21 @@ func parseIndex(data []byte) (*gitIndex, bool) {
 		return nil, false
 	}
 	end := len(data) - 20
-	x := &gitIndex{entries: make([]indexEntry, 0, count)}
+	x := &Index{Entries: make([]Entry, 0, count)}
 	at, last := 12, ""
 	for range count {
 		if at+62 > end {
 			return nil, false
 		}
 		start := at
-		e := indexEntry{
+		e := Entry{
 			ctime: int64(be.Uint32(data[at:]))*1e9 + int64(be.Uint32(data[at+4:])),
 			mtime: int64(be.Uint32(data[at+8:]))*1e9 + int64(be.Uint32(data[at+12:])),
 			ino:   be.Uint32(data[at+20:]),
-			mode:  be.Uint32(data[at+24:]),
-			size:  be.Uint32(data[at+36:]),
+			Mode:  be.Uint32(data[at+24:]),
+			Size:  be.Uint32(data[at+36:]),
 		}
-		copy(e.sha[:], data[at+40:])
+		copy(e.SHA[:], data[at+40:])
 		flags := be.Uint16(data[at+60:])
 		e.unreliable = flags&0x8000 != 0 || flags&0x3000 != 0
 		at += 62
@@ -119,21 +120,21 @@ func parseIndex(data []byte) (*gitIndex, bool) {
 			if nul < 0 || strip > len(last) {
 				return nil, false
 			}
-			e.name = last[:len(last)-strip] + string(data[at:at+nul])
+			e.Name = last[:len(last)-strip] + string(data[at:at+nul])
 			at += nul + 1
 		} else {
 			nul := bytes.IndexByte(data[at:end], 0)
 			if nul < 0 {
 				return nil, false
 			}
-			e.name = string(data[at : at+nul])
+			e.Name = string(data[at : at+nul])
 			at = start + (at+nul-start)/8*8 + 8
 		}
-		if e.mode&0o170000 == 0o040000 {
+		if e.Mode&0o170000 == 0o040000 {
 			return nil, false // a sparse directory
 		}
-		last = e.name
-		x.entries = append(x.entries, e)
+		last = e.Name
+		x.Entries = append(x.Entries, e)
 	}
 	for at+8 <= end { // extensions; lower case ones must be understood
 		sig, n := string(data[at:at+4]), be.Uint32(data[at+4:])
@@ -148,32 +149,32 @@ func parseIndex(data []byte) (*gitIndex, bool) {
 	return x, true
 }
 
-// find returns the entries of a path relative to the top: the file itself, or
+// Find returns the entries of a path relative to the top: the file itself, or
 // all that lie below it.
-func (x *gitIndex) find(rel string) []indexEntry {
+func (x *Index) Find(rel string) []Entry {
 	if rel == "" || rel == "." {
-		return x.entries
+		return x.Entries
 	}
-	i := sort.Search(len(x.entries), func(i int) bool { return x.entries[i].name >= rel })
-	if i < len(x.entries) && x.entries[i].name == rel {
+	i := sort.Search(len(x.Entries), func(i int) bool { return x.Entries[i].Name >= rel })
+	if i < len(x.Entries) && x.Entries[i].Name == rel {
 		j := i
-		for j < len(x.entries) && x.entries[j].name == rel {
+		for j < len(x.Entries) && x.Entries[j].Name == rel {
 			j++
 		}
-		return x.entries[i:j]
+		return x.Entries[i:j]
 	}
 	dir := rel + "/"
-	i = sort.Search(len(x.entries), func(i int) bool { return x.entries[i].name >= dir })
+	i = sort.Search(len(x.Entries), func(i int) bool { return x.Entries[i].Name >= dir })
 	j := i
-	for j < len(x.entries) && strings.HasPrefix(x.entries[j].name, dir) {
+	for j < len(x.Entries) && strings.HasPrefix(x.Entries[j].Name, dir) {
 		j++
 	}
-	return x.entries[i:j]
+	return x.Entries[i:j]
 }
 
-// clean says that git holds the present content of a tracked file.
-func (x *gitIndex) clean(e *indexEntry) (clean, exists bool) {
-	file := filepath.Join(x.top, e.name)
+// Clean says that git holds the present content of a tracked file.
+func (x *Index) Clean(e *Entry) (clean, exists bool) {
+	file := filepath.Join(x.Top, e.Name)
 	var st unix.Stat_t
 	switch err := unix.Lstat(file, &st); {
 	case err == syscall.ENOENT || err == syscall.ENOTDIR:
@@ -182,7 +183,7 @@ func (x *gitIndex) clean(e *indexEntry) (clean, exists bool) {
 		return false, true
 	}
 	kind := uint32(st.Mode) & unix.S_IFMT
-	switch e.mode & 0o170000 {
+	switch e.Mode & 0o170000 {
 	case 0o100000:
 		if kind != unix.S_IFREG {
 			return false, true
@@ -194,7 +195,7 @@ func (x *gitIndex) clean(e *indexEntry) (clean, exists bool) {
 	default:
 		return false, true // a submodule: its own repository
 	}
-	if uint32(st.Size) != e.size {
+	if uint32(st.Size) != e.Size {
 		return false, true
 	}
 	mtime := st.Mtim.Nano()
@@ -202,14 +203,14 @@ func (x *gitIndex) clean(e *indexEntry) (clean, exists bool) {
 		return true, true
 	}
 	// Touched, or changed in the same clock tick as the index: compare.
-	return sameBlob(file, kind == unix.S_IFLNK, e), true
+	return SameBlob(file, kind == unix.S_IFLNK, e), true
 }
 
 // maxHash bounds what is read to compare contents, in bytes.
 const maxHash = 16 << 20
 
-func sameBlob(file string, link bool, e *indexEntry) bool {
-	if e.size > maxHash {
+func SameBlob(file string, link bool, e *Entry) bool {
+	if e.Size > maxHash {
 		return false
 	}
 	var data []byte
@@ -219,13 +220,13 @@ func sameBlob(file string, link bool, e *indexEntry) bool {
 		s, err = os.Readlink(file)
 		data = []byte(s)
 	} else {
-		data, err = readRegular(file, maxHash)
+		data, err = files.ReadRegular(file, maxHash)
 	}
-	if err != nil || uint32(len(data)) != e.size {
+	if err != nil || uint32(len(data)) != e.Size {
 		return false
 	}
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", len(data))
 	h.Write(data)
-	return hex.EncodeToString(h.Sum(nil)) == hex.EncodeToString(e.sha[:])
+	return hex.EncodeToString(h.Sum(nil)) == hex.EncodeToString(e.SHA[:])
 }

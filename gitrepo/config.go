@@ -1,33 +1,33 @@
-package eval
+package gitrepo
 
 import (
 	"bytes"
 	"errors"
 )
 
-// errOddConfig says that a git configuration is none that git certainly reads as
+// ErrOddConfig says that a git configuration is none that git certainly reads as
 // we do: git is asked then.
-var errOddConfig = errors.New("git itself has to read this configuration")
+var ErrOddConfig = errors.New("git itself has to read this configuration")
 
-// gitConfigText walks through a git configuration as git's config.c does. What
+// configText walks through a git configuration as git's config.c does. What
 // is an error to git, and what versions of git read differently, is
-// errOddConfig.
-type gitConfigText struct {
+// ErrOddConfig.
+type configText struct {
 	text []byte
 	at   int
 	name []byte // section, subsection and key, with dots
 	val  []byte
 }
 
-// readGitConfig calls each with every key, in the spelling that git config
+// ReadConfig calls each with every key, in the spelling that git config
 // prints (sections and keys in lower case, subsections as they are), and its
 // value; set is false for a key without =. The slices are good until it returns.
-func readGitConfig(text []byte, each func(key, value []byte, set bool) error) error {
+func ReadConfig(text []byte, each func(key, value []byte, set bool) error) error {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	if bytes.IndexByte(text, 0) >= 0 {
-		return errOddConfig
+		return ErrOddConfig
 	}
-	t := gitConfigText{text: text}
+	t := configText{text: text}
 	section := 0 // length of the section's name in t.name
 	for t.at < len(t.text) {
 		c := t.next()
@@ -37,27 +37,27 @@ func readGitConfig(text []byte, each func(key, value []byte, set bool) error) er
 			t.skipLine()
 		case c == '[':
 			if !t.section() {
-				return errOddConfig
+				return ErrOddConfig
 			}
 			section = len(t.name)
 		case isConfigAlpha(c) && section > 0:
 			t.name = append(t.name[:section], lowerByte(c))
 			set, ok := t.entry()
 			if !ok {
-				return errOddConfig
+				return ErrOddConfig
 			}
 			if err := each(t.name, t.val, set); err != nil {
 				return err
 			}
 		default:
-			return errOddConfig
+			return ErrOddConfig
 		}
 	}
 	return nil
 }
 
 // next returns the next character: \r\n is one, and the end is a line's end.
-func (t *gitConfigText) next() byte {
+func (t *configText) next() byte {
 	if t.at >= len(t.text) {
 		return '\n'
 	}
@@ -70,13 +70,13 @@ func (t *gitConfigText) next() byte {
 	return c
 }
 
-func (t *gitConfigText) skipLine() {
+func (t *configText) skipLine() {
 	for t.next() != '\n' {
 	}
 }
 
 // section reads what follows a [.
-func (t *gitConfigText) section() bool {
+func (t *configText) section() bool {
 	t.name = t.name[:0]
 	for {
 		if t.at >= len(t.text) {
@@ -100,7 +100,7 @@ func (t *gitConfigText) section() bool {
 }
 
 // subsection reads `"name"]`, behind the first space.
-func (t *gitConfigText) subsection() bool {
+func (t *configText) subsection() bool {
 	c := t.next()
 	for c == ' ' || c == '\t' {
 		c = t.next()
@@ -127,7 +127,7 @@ func (t *gitConfigText) subsection() bool {
 }
 
 // entry reads the rest of a key, and its value.
-func (t *gitConfigText) entry() (set, ok bool) {
+func (t *configText) entry() (set, ok bool) {
 	t.val = t.val[:0]
 	c := t.next()
 	for isConfigKey(c) {
@@ -147,7 +147,7 @@ func (t *gitConfigText) entry() (set, ok bool) {
 }
 
 // value reads to the end of the line, and of those that it continues on.
-func (t *gitConfigText) value() bool {
+func (t *configText) value() bool {
 	quoted, spaces := false, 0
 	for {
 		c := t.next()
@@ -198,7 +198,7 @@ func (t *gitConfigText) value() bool {
 }
 
 // ends reports whether nothing but space and a comment is left of the line.
-func (t *gitConfigText) ends() bool {
+func (t *configText) ends() bool {
 	for i := t.at; i < len(t.text); i++ {
 		switch t.text[i] {
 		case ' ', '\t':

@@ -1,62 +1,72 @@
-package eval
+package gitrepo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"safeshell/eval/condition"
+	"safeshell/internal/files"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// maxGitConfig bounds a repository's configuration, in bytes; git is not asked
+// MaxConfig bounds a repository's configuration, in bytes; git is not asked
 // about one that is longer.
-const maxGitConfig = 1 << 20
+const MaxConfig = 1 << 20
 
 // errRunsCode says that git cannot be asked about a repository, because what
 // its configuration names could run.
 var errRunsCode = errors.New("the repository's git configuration can run programs")
 
-// git runs git where reading the files does not suffice, without what a
+// Asker is how git is asked.
+type Asker struct {
+	Env     func(dir string) []string // the environment in a directory, without shims
+	Spend   func() bool               // takes a process from what may be started; nil: there is no end
+	Timeout time.Duration
+}
+
+// ErrTooMuch says that no further process may be started.
+var ErrTooMuch = errors.New("git was asked too often")
+
+// Git runs git where reading the files does not suffice, without what a
 // repository's configuration or the caller's environment could make it run.
-func (p gitPlace) git(r *Rules, args ...string) (string, error) {
-	if r.budget.Left() <= 0 {
-		return "", condition.ErrBudget
-	}
+func (p Repo) Git(args ...string) (string, error) {
 	if !p.runsNothing() {
 		return "", errRunsCode
 	}
 	full := []string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "-c", "protocol.allow=never", "--no-pager"}
 	// However the repository wants its files compared, and wherever it says they are.
 	full = append(full, "-c", "core.checkStat=default", "-c", "core.trustctime=true", "-c", "core.ignoreStat=false")
-	if p.top != "" {
-		full = append(full, "--work-tree="+p.top)
+	if p.Top != "" {
+		full = append(full, "--work-tree="+p.Top)
 	}
-	if p.named {
-		full = append(full, "--git-dir="+p.gitDir)
+	if p.Named {
+		full = append(full, "--git-dir="+p.GitDir)
 	}
-	return r.askGit(r.gitAsker(p.dir, p.top, nil, func(string) bool { return false }), append(full, args...))
+	return p.Ask.Command(p.Dir, p.Top, nil, func(string) bool { return false }).Run(append(full, args...))
 }
 
-// gitAsker is how git is asked.
-type gitAsker struct {
-	dir string
-	git string // the program; empty when there is none
-	env []string
+// Command is git in a directory: the program (empty when there is none) and its
+// environment.
+type Command struct {
+	Program string
+	Env     []string
+	dir     string
+	ask     *Asker
 }
 
-// gitAsker finds git and makes its environment: without the shims, not one from
+// Command finds git and makes its environment: without the shims, not one from
 // below top, with further variables, and with those GIT_ variables that keep
 // wants.
-func (r *Rules) gitAsker(dir, top string, environ []string, keep func(name string) bool) gitAsker {
+func (a *Asker) Command(dir, top string, environ []string, keep func(name string) bool) Command {
 	path := ""
 	env := []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none"}
-	for _, e := range append(r.environ().For(dir), environ...) {
+	for _, e := range append(a.Env(dir), environ...) {
 		name, v, _ := strings.Cut(e, "=")
 		if name == "PATH" {
 			path = v
@@ -65,25 +75,21 @@ func (r *Rules) gitAsker(dir, top string, environ []string, keep func(name strin
 			env = append(env, e)
 		}
 	}
-	return gitAsker{dir, findGit(path, top), env}
+	return Command{findGit(path, top), env, dir, a}
 }
 
-// askGit runs git for a short time.
-func (r *Rules) askGit(a gitAsker, args []string) (string, error) {
-	if a.git == "" {
+// Run runs git for a short time.
+func (c Command) Run(args []string) (string, error) {
+	if c.Program == "" {
 		return "", exec.ErrNotFound
 	}
-	if !r.budget.Spend(condition.ProcessCost) {
-		return "", condition.ErrBudget
+	if c.ask.Spend != nil && !c.ask.Spend() {
+		return "", ErrTooMuch
 	}
-	limit := r.o.ConditionTimeout
-	if limit <= 0 {
-		limit = condition.DefaultTimeout
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(c.ask.Timeout, time.Second))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, a.git, args...)
-	cmd.Dir, cmd.Env = a.dir, a.env
+	cmd := exec.CommandContext(ctx, c.Program, args...)
+	cmd.Dir, cmd.Env = c.dir, c.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 100 * time.Millisecond
@@ -103,7 +109,7 @@ const maxOutput = 8 << 20
 
 func (o *boundedOutput) Write(b []byte) (int, error) {
 	if o.Len()+len(b) > maxOutput {
-		return 0, condition.ErrBudget
+		return 0, ErrTooMuch
 	}
 	return o.Buffer.Write(b)
 }
@@ -111,7 +117,7 @@ func (o *boundedOutput) Write(b []byte) (int, error) {
 // findGit looks git up in PATH, but not in the repository itself.
 func findGit(path, top string) string {
 	for _, d := range filepath.SplitList(path) {
-		if top != "" && (d == top || below(d, top)) {
+		if top != "" && (d == top || strings.HasPrefix(d, strings.TrimSuffix(top, "/")+"/")) {
 			continue
 		}
 		f := filepath.Join(d, "git")
@@ -127,9 +133,9 @@ func findGit(path, top string) string {
 // switch off: no filters (there is no switch for all of them), no missing
 // objects to be fetched, and no other files that could hold such. Filters in
 // the user's own configuration are the user's.
-func (p gitPlace) runsNothing() bool {
-	for _, f := range [...]string{filepath.Join(p.common, "config"), filepath.Join(p.gitDir, "config.worktree")} {
-		data, err := readRegular(f, maxGitConfig)
+func (p Repo) runsNothing() bool {
+	for _, f := range [...]string{filepath.Join(p.Common, "config"), filepath.Join(p.GitDir, "config.worktree")} {
+		data, err := files.ReadRegular(f, MaxConfig)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

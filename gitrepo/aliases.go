@@ -1,4 +1,4 @@
-package eval
+package gitrepo
 
 import (
 	"bytes"
@@ -6,22 +6,23 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"safeshell/internal/files"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// plainAliases reads the aliases that hold in dir from the files that git would
+// PlainAliases reads the aliases that hold in dir from the files that git would
 // read, each "key\nvalue" as `git config --null` prints it, in git's order. It is
-// errOddConfig unless all of it is plain: then git is to be asked. env is git's
+// ErrOddConfig unless all of it is plain: then git is to be asked. env is git's
 // environment, git the program itself.
 //
 // Plain is: a git of the system, whose own configuration is below /etc; nothing
 // in the environment that leads elsewhere; no included files; a repository of our
 // own with an ordinary layout, or none; every line of one meaning.
-func plainAliases(git, dir string, env []string) (entries []string, err error) {
+func PlainAliases(git, dir string, env []string) (entries []string, err error) {
 	if runtime.GOOS != "linux" || git != "/usr/bin/git" && git != "/bin/git" || !isProgram(git) {
-		return nil, errOddConfig // it may have its configuration anywhere
+		return nil, ErrOddConfig // it may have its configuration anywhere
 	}
 	home, xdg := "", ""
 	for _, e := range env {
@@ -33,11 +34,11 @@ func plainAliases(git, dir string, env []string) (entries []string, err error) {
 			xdg = value
 		case name == "HOME", name == "XDG_CONFIG_HOME", name == "SUDO_UID",
 			strings.HasPrefix(name, "GIT_") && name != "GIT_OPTIONAL_LOCKS" && name != "GIT_TERMINAL_PROMPT" && name != "GIT_NO_LAZY_FETCH" && name != "GIT_ALLOW_PROTOCOL":
-			return nil, errOddConfig
+			return nil, ErrOddConfig
 		}
 	}
 	if !filepath.IsAbs(home) || xdg != "" && !filepath.IsAbs(xdg) {
-		return nil, errOddConfig
+		return nil, ErrOddConfig
 	}
 	if xdg == "" {
 		xdg = home + "/.config"
@@ -47,26 +48,26 @@ func plainAliases(git, dir string, env []string) (entries []string, err error) {
 		return nil, err
 	}
 	for _, elsewhere := range [...]string{"/usr/etc/gitconfig", "/usr/local/etc/gitconfig"} {
-		if exists(elsewhere) {
-			return nil, errOddConfig // a git that was built to look there
+		if files.Exists(elsewhere) {
+			return nil, ErrOddConfig // a git that was built to look there
 		}
 	}
-	files := [...]string{"/etc/gitconfig", xdg + "/git/config", home + "/.gitconfig", common}
-	for i, f := range files {
+	places := [...]string{"/etc/gitconfig", xdg + "/git/config", home + "/.gitconfig", common}
+	for i, f := range places {
 		if f == "" {
 			continue
 		}
-		data, err := readRegular(f, maxGitConfig)
+		data, err := files.ReadRegular(f, MaxConfig)
 		if errors.Is(err, fs.ErrNotExist) && f != common {
 			continue
 		}
 		if err != nil {
-			return nil, errOddConfig
+			return nil, ErrOddConfig
 		}
-		err = readGitConfig(data, func(key, value []byte, set bool) error {
+		err = ReadConfig(data, func(key, value []byte, set bool) error {
 			switch {
 			case bytes.HasPrefix(key, []byte("include")):
-				return errOddConfig
+				return ErrOddConfig
 			case bytes.HasPrefix(key, []byte("alias.")):
 				entry := string(key)
 				if set {
@@ -77,7 +78,7 @@ func plainAliases(git, dir string, env []string) (entries []string, err error) {
 			case bytes.HasPrefix(key, []byte("extensions.")), string(key) == "core.repositoryformatversion" && string(value) != "0",
 				// Read as numbers and truth while git sets itself up; what is none it refuses.
 				string(key) == "core.bare" && string(value) != "false", string(key) == "core.worktree":
-				return errOddConfig
+				return ErrOddConfig
 			}
 			return nil
 		})
@@ -106,27 +107,27 @@ func isProgram(path string) bool {
 // when there is none.
 func plainRepository(dir string) (config string, err error) {
 	if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir {
-		return "", errOddConfig
+		return "", ErrOddConfig
 	}
 	var here unix.Stat_t
 	if unix.Stat(dir, &here) != nil {
-		return "", errOddConfig
+		return "", ErrOddConfig
 	}
 	uid := uint32(unix.Geteuid())
 	for d := dir; ; d = filepath.Dir(d) {
 		var st, git unix.Stat_t
 		if unix.Stat(d, &st) != nil || st.Dev != here.Dev {
-			return "", errOddConfig // git stops there
+			return "", ErrOddConfig // git stops there
 		}
 		at := strings.TrimSuffix(d, "/")
 		if unix.Lstat(at+"/.git", &git) == nil {
 			if st.Uid != uid || git.Uid != uid {
-				return "", errOddConfig // git may refuse it
+				return "", ErrOddConfig // git may refuse it
 			}
 			return plainGitDir(at+"/.git", uint32(git.Mode)&unix.S_IFMT, uid)
 		}
-		if exists(at + "/HEAD") {
-			return "", errOddConfig // it may be bare
+		if files.Exists(at + "/HEAD") {
+			return "", ErrOddConfig // it may be bare
 		}
 		if d == "/" {
 			return "", nil
@@ -140,34 +141,34 @@ func plainGitDir(git string, kind, uid uint32) (string, error) {
 	common := git
 	switch kind {
 	case unix.S_IFREG:
-		dir := followGitFile(git)
+		dir := FollowFile(git)
 		if dir == git {
-			return "", errOddConfig
+			return "", ErrOddConfig
 		}
 		git, common = dir, dir
-		if data, err := readSmall(dir + "/commondir"); err == nil {
+		if data, err := files.ReadHead(dir + "/commondir"); err == nil {
 			common = strings.TrimRight(data, "\n")
 			if !filepath.IsAbs(common) {
 				common = dir + "/" + common
 			}
 		}
 	case unix.S_IFDIR:
-		if exists(git + "/commondir") {
-			return "", errOddConfig
+		if files.Exists(git + "/commondir") {
+			return "", ErrOddConfig
 		}
 	default:
-		return "", errOddConfig
+		return "", ErrOddConfig
 	}
 	for _, d := range [...]string{git, common} {
 		var st unix.Stat_t
 		if unix.Stat(d, &st) != nil || st.Uid != uid || uint32(st.Mode)&unix.S_IFMT != unix.S_IFDIR {
-			return "", errOddConfig
+			return "", ErrOddConfig
 		}
 	}
-	head, err := readSmall(git + "/HEAD")
+	head, err := files.ReadHead(git + "/HEAD")
 	if err != nil || !strings.HasPrefix(head, "ref: refs/") && !isHash(strings.TrimSpace(head)) ||
-		!exists(common+"/objects") || !exists(common+"/refs") {
-		return "", errOddConfig // git may see no repository here
+		!files.Exists(common+"/objects") || !files.Exists(common+"/refs") {
+		return "", ErrOddConfig // git may see no repository here
 	}
 	return common + "/config", nil
 }
