@@ -21,7 +21,7 @@ LDFLAGS = -s -w -X safeshell/cli.Version=$(VERSION) -X safeshell/cli.Commit=$(CO
 
 export CGO_ENABLED = 0
 
-.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock pictures release install-test
+.PHONY: all build install demo test lint cover race fuzz builds bench bench-compare chaos clean tools clients landlock pictures release install-test release-test
 
 all: build
 
@@ -79,6 +79,11 @@ install-test:
 	@./.ci/install-test $(INSTALLTEST)
 	@for v in v0.0.9 v0.1.0; do $(GO) run ./internal/release -version $$v -allow-dirty -platforms linux_$(GOARCH) -out $(INSTALLTEST)/$$v || exit; done
 	SAFESHELL_DIST=$(abspath $(INSTALLTEST)/v0.1.0) SAFESHELL_OLD_DIST=$(abspath $(INSTALLTEST)/v0.0.9) SAFESHELL_INSTALLTEST=$(abspath $(INSTALLTEST)) $(GO) test -count=1 -timeout 30m $(INSTALLTESTFLAGS) ./internal/installtest
+
+# Two releases of all platforms, made in two places: the same bytes; and looked at by
+# dpkg, rpm, npm, minisign, lintian. Takes ten minutes and more.
+release-test:
+	SAFESHELL_TEST_RELEASE=all $(GO) test -count=1 -timeout 90m -v ./internal/release
 
 # The README's pictures, from the real program; needs tmux.
 pictures: build

@@ -175,6 +175,7 @@ func testPackages(t *testing.T, dist string) {
 			`^drwxr-xr-x root/root .* \./usr/$`, `^-rw-r--r-- root/root .*/usr/share/zsh/vendor-completions/_safeshell$`,
 			`/usr/share/doc/safeshell/(copyright|changelog\.Debian\.gz)$`), "dpkg-deb", "-c", deb)
 		lookAt(t, nil, "dpkg", "--compare-versions", "0.1.0~rc1-1", "lt", "0.1.0-1")
+		lookAt(t, nil, "lintian", "--allow-root", "--fail-on", "error,warning", deb)
 	})
 	t.Run("rpm", func(t *testing.T) {
 		rpm := glob(t, dist, "*."+arch[1]+".rpm")
