@@ -47,8 +47,8 @@ func TestRelease(t *testing.T) {
 	key := filepath.Join(top, "key")
 	keygen(t, key)
 	one, two := filepath.Join(top, "one"), filepath.Join(top, "another", "and longer", "two")
-	first := build(t, one, "umask 022", "TZ=UTC", "MINISIGN_KEY="+key, "MINISIGN_PASSWORD=throw away")
-	second := build(t, two, "umask 077", "TZ=Asia/Tokyo", "HOME="+top, "GOFLAGS=-v", "GOAMD64=v3", "LANG=C", "MINISIGN_KEY="+key, "MINISIGN_PASSWORD=throw away")
+	first := build(t, "../..", one, "umask 022", "TZ=UTC", "MINISIGN_KEY="+key, "MINISIGN_PASSWORD=throw away")
+	second := build(t, one, two, "umask 077", "TZ=Asia/Tokyo", "HOME="+top, "GOFLAGS=-v", "GOAMD64=v3", "LANG=C", "MINISIGN_KEY="+key, "MINISIGN_PASSWORD=throw away")
 	for name, sum := range first {
 		if second[name] != sum {
 			t.Errorf("%s is another when it is built elsewhere", name)
@@ -65,9 +65,9 @@ func TestRelease(t *testing.T) {
 	t.Run("refused", func(t *testing.T) { testRefused(t, one) })
 }
 
-// build copies what git has or would have into a checkout of its own, and makes a
+// build copies what git has or would have of a source into a checkout of its own, and makes a
 // release there. It returns the sum of each file.
-func build(t *testing.T, dir, umask string, env ...string) map[string]string {
+func build(t *testing.T, source, dir, umask string, env ...string) map[string]string {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func build(t *testing.T, dir, umask string, env ...string) map[string]string {
 		git -c user.name=t -c user.email=t@invalid -c commit.gpgsign=false commit -qm "a release"
 		make release VERSION=v0.1.0-rc1 REPOSITORY=some/where "$2"`, "sh", dir, only)
 	c.Args[0], c.Path = "bash", mustLook(t, "bash")
-	c.Dir = "../.."
+	c.Dir = source
 	c.Env = append(os.Environ(), "GOFLAGS=", "GIT_AUTHOR_DATE=1767225600 +0000", "GIT_COMMITTER_DATE=1767225600 +0000", "GIT_CONFIG_GLOBAL=/dev/null")
 	for _, v := range []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB"} {
 		value, err := output("go", "env", v)
