@@ -117,7 +117,7 @@ func copyBinary(from, to string) error {
 // sameVersion reports whether two files are one program, or copies.
 func sameVersion(a, b string) bool { return sameFile(a, b) || shims.SameContent(a, b) }
 
-// linked tells where the link leads, and whether that is this binary. gone: there
+// linked tells where the link leads, and whether that is this binary or a copy. gone: there
 // is nothing any more.
 func (a *app) linked() (to string, here, gone bool) {
 	link := shims.Link(a.paths.Home)
@@ -128,11 +128,7 @@ func (a *app) linked() (to string, here, gone bool) {
 	if _, err := os.Stat(link); errors.Is(err, os.ErrNotExist) {
 		return to, false, true
 	}
-	if sameFile(link, self()) {
-		return to, true, false
-	}
-	_, copied := a.lasting(self())
-	return to, copied && shims.SameContent(link, self()), false
+	return to, sameVersion(link, self()), false
 }
 
 // stampFile says which version has set ~/.safeshell up.

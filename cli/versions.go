@@ -134,24 +134,3 @@ func (a *app) checkSetUp() (fs []finding) {
 	}
 	return fs
 }
-
-// owner asks a package manager for the package of a file; "" when it has none.
-func owner(tool string, args []string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	c := exec.CommandContext(ctx, tool, args...)
-	c.WaitDelay, c.Env = time.Second, []string{"HOME=/nonexistent", "LC_ALL=C"} // Debian's rpm makes a database in HOME
-	out, err := c.Output()
-	if err != nil {
-		return ""
-	}
-	text, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	if _, pkg, ok := strings.Cut(text, " is owned by "); ok { // apk
-		text = pkg
-	}
-	name, _, _ := strings.Cut(text, ":") // dpkg: the path follows
-	if strings.ContainsAny(name, " /") {
-		return ""
-	}
-	return visible(name)
-}
