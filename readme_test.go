@@ -141,7 +141,7 @@ func TestReadme(t *testing.T) {
 		r.follow(t, []step{s})
 	}
 	verdicts := map[string]string{"allowed": "allow", "redirected": "redirect", "asked": "require_approval", "denied": "deny"}
-	row := regexp.MustCompile("(?m)^\\| (allowed|redirected|asked|denied) \\| (.*?) \\| ")
+	row := regexp.MustCompile(`(?m)^\| (allowed|redirected|asked|denied) \| (.*?) \| `)
 	rows := row.FindAllStringSubmatch(page, -1)
 	if len(rows) != len(verdicts) {
 		t.Fatalf("the table of verdicts has %d rows", len(rows))
