@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -79,6 +80,9 @@ func (a *app) checkHooks(link string) (fs []finding) {
 	return fs
 }
 
+// npmLauncher is the script by which the npm package starts the program.
+var npmLauncher = regexp.MustCompile(`/node_modules/safeshell/.*\.js$`)
+
 // checkOthers looks for other safeshells in PATH.
 func (a *app) checkOthers(link string) (fs []finding) {
 	var seen []string
@@ -89,6 +93,9 @@ func (a *app) checkOthers(link string) (fs []finding) {
 			continue
 		}
 		if slices.ContainsFunc(append(seen, link, self()), func(q string) bool { return sameVersion(p, q) }) {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(p); err == nil && npmLauncher.MatchString(real) && versionOf(p) == visible(Version) {
 			continue
 		}
 		seen = append(seen, p)

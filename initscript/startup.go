@@ -254,7 +254,7 @@ func (t target) block(p Params, f flags) string {
 		// machine without safeshell, with which the file is shared, says nothing.
 		bin := fromHome(filepath.Join(p.Home, "bin", "safeshell"), p, t.shell)
 		b.WriteString("if [ -d " + home + " ] && ! [ -x " + bin + " ] && [ \"${PATH-}\" != " + shims + " ]; then\n" +
-			"  \\echo 'safeshell: nothing is judged here: '" + bin + "' cannot be run; /bin/chmod u+rwx '" + home + "', or install safeshell again and run: safeshell init' >&2\nfi\n")
+			"  \\echo 'safeshell: nothing is judged here: '" + bin + "' cannot be run; /bin/chmod u+rwx '" + home + "', or install safeshell again and run: safeshell init (to have it out: safeshell uninstall)' >&2\nfi\n")
 	}
 	b.WriteString(endMark + "\n")
 	return b.String()

@@ -76,7 +76,7 @@ func TestLoginSaysNothingJudges(t *testing.T) {
 			t.Errorf("%s, sound: %s", file, said)
 		}
 		must(t, os.Remove(s.p.Binary))
-		want := "cannot be run; /bin/chmod u+rwx " + s.p.Home + ", or install safeshell again and run: safeshell init\n"
+		want := "cannot be run; /bin/chmod u+rwx " + s.p.Home + ", or install safeshell again and run: safeshell init (to have it out: safeshell uninstall)\n"
 		if said := ask(); !strings.HasPrefix(said, "safeshell: nothing is judged here: ") || !strings.HasSuffix(said, want) {
 			t.Errorf("%s, no binary: %s", file, said)
 		}
