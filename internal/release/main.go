@@ -82,7 +82,7 @@ func run(args []string) (err error) {
 			os.RemoveAll(r.out)
 		}
 	}()
-	for _, step := range []func() error{r.stage, r.archives, r.packages, r.npm, r.formula, r.sbom, r.sign} {
+	for _, step := range []func() error{r.key, r.stage, r.archives, r.packages, r.npm, r.formula, r.sbom, r.sign} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -293,6 +293,8 @@ func testRefused(t *testing.T, checkout string) {
 		{"not committed", nil, `(?s)git stash -u.*other/`},
 		{"no repository", []string{"REPOSITORY=x y"}, "no owner/name"},
 		{"no date", []string{"ALLOW_DIRTY=1", "SOURCE_DATE_EPOCH=yesterday"}, "unset SOURCE_DATE_EPOCH"},
+		{"no key", []string{"ALLOW_DIRTY=1", "MINISIGN_KEY=missing"}, "missing does not sign .*MINISIGN_KEY is"},
+		{"not a key", []string{"ALLOW_DIRTY=1", "MINISIGN_KEY=LICENSE"}, "LICENSE does not sign .*MINISIGN_KEY is"},
 		{"not a release", []string{"ALLOW_DIRTY=1", "RELEASEFLAGS=-out other"}, "no earlier release"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

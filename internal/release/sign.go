@@ -37,15 +37,28 @@ func (r *release) sign() error {
 	if err := os.WriteFile(path, []byte(sums.String()), 0o644); err != nil {
 		return err
 	}
+	return r.signature(path, path+".minisig")
+}
+
+// key tries the key before anything is built, and says if there is none.
+func (r *release) key() error {
+	if os.Getenv("MINISIGN_KEY") == "" {
+		fmt.Fprintln(os.Stderr, "release: NOT SIGNED: nobody can tell this release from another's; sign it with: make release VERSION="+r.version+" MINISIGN_KEY=file (the key's password in MINISIGN_PASSWORD)")
+	}
+	return r.signature("LICENSE", filepath.Join(r.work, "trial"))
+}
+
+// signature signs a file, if there is a key. It holds no time: the same release has
+// the same.
+func (r *release) signature(path, to string) error {
 	key := os.Getenv("MINISIGN_KEY")
 	if key == "" {
-		fmt.Fprintln(os.Stderr, "release: NOT SIGNED: nobody can tell this release from another's; sign it with: make release VERSION="+r.version+" MINISIGN_KEY=file (the key's password in MINISIGN_PASSWORD)")
 		return nil
 	}
-	c := r.tool("minisign", "-S", "-s", key, "-m", path, "-t", "safeshell "+r.version, "-c", "signature of safeshell "+r.version)
+	c := r.tool("minisign", "-S", "-s", key, "-m", path, "-x", to, "-t", "safeshell "+r.version, "-c", "signature of safeshell "+r.version)
 	c.Stdin = strings.NewReader(os.Getenv("MINISIGN_PASSWORD") + "\n")
 	if err := perform(c); err != nil {
-		return fmt.Errorf("%s does not sign (is MINISIGN_PASSWORD its password?): %w", key, err)
+		return fmt.Errorf("%s does not sign (MINISIGN_KEY is the secret key's file, MINISIGN_PASSWORD its password): %w", key, err)
 	}
 	return nil
 }
