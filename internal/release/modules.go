@@ -26,6 +26,7 @@ type module struct {
 var permissive = []struct{ spdx, sentence string }{
 	{"MIT", "permission is hereby granted, free of charge"},
 	{"Apache-2.0", "apache license version 2.0"},
+	{"Apache-2.0", "licensed under the apache license, version 2.0"},
 	{"BSD-3-Clause", "endorse or promote products derived"},
 	{"BSD-2-Clause", "redistribution and use in source and binary forms"},
 	{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose"},
@@ -102,7 +103,7 @@ func licencesOf(texts []byte) []string {
 	text := space.ReplaceAllString(strings.ToLower(string(texts)), " ")
 	var names []string
 	for _, l := range permissive {
-		if strings.Contains(text, l.sentence) && (l.spdx != "BSD-2-Clause" || !slices.Contains(names, "BSD-3-Clause")) {
+		if strings.Contains(text, l.sentence) && !slices.Contains(names, l.spdx) && (l.spdx != "BSD-2-Clause" || !slices.Contains(names, "BSD-3-Clause")) {
 			names = append(names, l.spdx)
 		}
 	}
