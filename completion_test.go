@@ -96,7 +96,8 @@ func completionPlace(t *testing.T) (work string, env []string) {
 			t.Fatal(err)
 		}
 	}
-	names := []string{"a b", "it's", "$(touch pwned)", "`touch pwned`", "col:on", "eq=ual", "über", "-rf", "nl\n$(touch pwned)", "esc\x1b]0;x\a", "back\\slash", "*", "~", "100%d", "q\"q", ";touch pwned", "#x"}
+	// Ids have no capitals, so that none of them completes what is typed.
+	names := []string{"A b", "It's", "$(touch pwned)", "`touch pwned`", "Col:on", "Eq=ual", "über", "-rf", "nl\n$(touch pwned)", "esc\x1b]0;x\a", "Back\\slash", "*", "~", "D100%d", "Q\"q", ";touch pwned", "#x"}
 	for _, n := range names {
 		write(filepath.Join(work, "old", n), "x", 0o600)
 	}
@@ -106,13 +107,14 @@ func completionPlace(t *testing.T) (work string, env []string) {
 	if err := os.Symlink(binary, filepath.Join(bin, "safeshell")); err != nil {
 		t.Fatal(err)
 	}
-	env = []string{"HOME=" + home, "PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=xterm", "SAFESHELL_HOME=" + filepath.Join(home, ".safeshell")}
+	env = []string{"HOME=" + home, "PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=xterm", "SAFESHELL_HOME=" + filepath.Join(home, ".safeshell"), "XDG_DATA_DIRS=" + filepath.Join(home, "share") + ":/usr/share"}
 	run := exec.Command(binary, append([]string{"trash", "put", "--"}, names...)...)
 	run.Dir, run.Env = filepath.Join(work, "old"), env
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	shells := map[string]string{"bash": "bash-completion/completions/safeshell.bash", "zsh": "zsh/_safeshell", "fish": "fish/completions/safeshell.fish"}
+	// As packages and make install have them below a prefix.
+	shells := map[string]string{"bash": "bash-completion/completions/safeshell", "zsh": "zsh/site-functions/_safeshell", "fish": "fish/vendor_completions.d/safeshell.fish"}
 	for sh, path := range shells {
 		run := exec.Command(binary, "completion", sh)
 		run.Env = env
@@ -120,7 +122,7 @@ func completionPlace(t *testing.T) (work string, env []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(filepath.Join(home, path), string(out), 0o600)
+		write(filepath.Join(home, "share", path), string(out), 0o600)
 	}
 	return work, env
 }
@@ -145,12 +147,12 @@ func (c completer) present(t *testing.T) {
 // start and what to type first.
 var completing = []completer{
 	{"bash", "bash", `bash --norc -i`, `set -eu; set +e; eval "$(safeshell completion bash)"`},
-	{"bash without compopt", "bash", `bash --norc -i`, `enable -n compopt; source ~/bash-completion/completions/safeshell.bash`},
-	{"bash in posix mode", "bash", `bash --norc --posix -i`, `source ~/bash-completion/completions/safeshell.bash`},
-	{"bash-completion", "bash /usr/share/bash-completion/bash_completion", `bash --norc -i`, `BASH_COMPLETION_USER_DIR=~/bash-completion; source /usr/share/bash-completion/bash_completion`},
-	{"zsh by fpath", "zsh", `zsh -f -i`, `fpath=(~/zsh $fpath); autoload -Uz compinit && compinit -u -D; bindkey -e`},
+	{"bash without compopt", "bash", `bash --norc -i`, `enable -n compopt; source ~/share/bash-completion/completions/safeshell`},
+	{"bash in posix mode", "bash", `bash --norc --posix -i`, `source ~/share/bash-completion/completions/safeshell`},
+	{"bash-completion", "bash /usr/share/bash-completion/bash_completion", `bash --norc -i`, `source /usr/share/bash-completion/bash_completion`},
+	{"zsh by fpath", "zsh", `zsh -f -i`, `fpath=(~/share/zsh/site-functions $fpath); autoload -Uz compinit && compinit -u -D; bindkey -e`},
 	{"zsh by eval", "zsh", `zsh -f -i`, `autoload -Uz compinit && compinit -u -D; eval "$(safeshell completion zsh)"; bindkey -e`},
-	{"fish", "fish", `fish -i`, `set -p fish_complete_path ~/fish/completions`},
+	{"fish", "fish", `fish -i`, `true`},
 	{"fish by source", "fish", `fish -i`, `safeshell completion fish | source`},
 }
 
@@ -183,20 +185,20 @@ func TestCompletion(t *testing.T) {
 		{"init - --shell f\t", "init|-|--shell|fish", ""},
 		{"approve \t", "approve|" + id, ""},
 		{"deny --reason x \t", "deny|--reason|x|" + id, ""},
-		{"trash restore a\t", "trash|restore|a b", ""},
-		{"trash restore 'a\t", "trash|restore|a b", ""},
-		{"trash restore \"a\t", "trash|restore|a b", ""},
-		{"trash restore it\t", "trash|restore|it's", ""},
+		{"trash restore A\t", "trash|restore|A b", ""},
+		{"trash restore 'A\t", "trash|restore|A b", ""},
+		{"trash restore \"A\t", "trash|restore|A b", ""},
+		{"trash restore It\t", "trash|restore|It's", ""},
 		{"trash restore \\$\t", "trash|restore|$(touch pwned)", ""},
 		{"trash restore '$\t", "trash|restore|$(touch pwned)", ""},
 		{"trash restore \\`\t", "trash|restore|`touch pwned`", "fish"},
-		{"trash restore col\t", "trash|restore|col:on", ""},
-		{"trash restore col:\t", "trash|restore|col:on", ""},
-		{"trash restore eq=\t", "trash|restore|eq=ual", ""},
+		{"trash restore Col\t", "trash|restore|Col:on", ""},
+		{"trash restore Col:\t", "trash|restore|Col:on", ""},
+		{"trash restore Eq=\t", "trash|restore|Eq=ual", ""},
 		{"trash restore ü\t", "trash|restore|über", ""},
-		{"trash restore back\t", `trash|restore|back\slash`, ""},
-		{"trash restore 100\t", "trash|restore|100%d", ""},
-		{"trash restore q\t", `trash|restore|q"q`, ""},
+		{"trash restore Back\t", `trash|restore|Back\slash`, ""},
+		{"trash restore D100\t", "trash|restore|D100%d", ""},
+		{"trash restore Q\t", `trash|restore|Q"q`, ""},
 		{"trash restore \\;\t", "trash|restore|;touch pwned", ""},
 		{"check --dir subd\t", "check|--dir|subdir", ""},
 		{"log --in=subd\t", "log|--in=subdir", ""},
@@ -249,7 +251,7 @@ func TestCompletionLists(t *testing.T) {
 				t.Errorf("a hidden command is shown:\n%s", got)
 			}
 			s.keys("\x15echo rea'd'y\r", `ready\r\n`)
-			s.keys("safeshell trash restore \t\t", `(?s)a.* b .*~/work/old/a b, .*it.*s .*~/work/old/it`)
+			s.keys("safeshell trash restore \t\t", `(?s)A.* b .*~/work/old/A b, .*It.*s .*~/work/old/It`)
 			s.keys("\x15echo rea'd'y\r", `ready\r\n`)
 			broken := "#!/bin/sh\necho garbage >&2; printf 'garbage\\000\\033[31m'; kill -SEGV $$\n"
 			dir := filepath.Join(home, "broken")
