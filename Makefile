@@ -78,7 +78,8 @@ INSTALLTEST ?= bin/installtest
 install-test:
 	@./.ci/install-test $(INSTALLTEST)
 	@for v in v0.0.9 v0.1.0; do $(GO) run ./internal/release -version $$v -allow-dirty -platforms linux_$(GOARCH) -out $(INSTALLTEST)/$$v || exit; done
-	SAFESHELL_DIST=$(abspath $(INSTALLTEST)/v0.1.0) SAFESHELL_OLD_DIST=$(abspath $(INSTALLTEST)/v0.0.9) SAFESHELL_INSTALLTEST=$(abspath $(INSTALLTEST)) $(GO) test -count=1 -timeout 30m $(INSTALLTESTFLAGS) ./internal/installtest
+	@code=0; SAFESHELL_DIST=$(abspath $(INSTALLTEST)/v0.1.0) SAFESHELL_OLD_DIST=$(abspath $(INSTALLTEST)/v0.0.9) SAFESHELL_INSTALLTEST=$(abspath $(INSTALLTEST)) \
+	  $(GO) test -count=1 -timeout 30m $(INSTALLTESTFLAGS) ./internal/installtest || code=$$?; cat $(INSTALLTEST)/table; exit $$code
 
 # Two releases of all platforms, made in two places: the same bytes; and looked at by
 # dpkg, rpm, npm, minisign, lintian. Takes ten minutes and more.
