@@ -36,6 +36,9 @@ var ErrTooMuch = errors.New("git was asked too often")
 // Git runs git where reading the files does not suffice, without what a
 // repository's configuration or the caller's environment could make it run.
 func (p Repo) Git(args ...string) (string, error) {
+	if !p.Ask.may() {
+		return "", ErrTooMuch
+	}
 	if !p.runsNothing() {
 		return "", errRunsCode
 	}
@@ -48,7 +51,7 @@ func (p Repo) Git(args ...string) (string, error) {
 	if p.Named {
 		full = append(full, "--git-dir="+p.GitDir)
 	}
-	return p.Ask.Command(p.Dir, p.Top, nil, func(string) bool { return false }).Run(append(full, args...))
+	return p.Ask.Command(p.Dir, p.Top, nil, func(string) bool { return false }).run(append(full, args...))
 }
 
 // Command is git in a directory: the program (empty when there is none) and its
@@ -78,13 +81,21 @@ func (a *Asker) Command(dir, top string, environ []string, keep func(name string
 	return Command{findGit(path, top), env, dir, a}
 }
 
+// may takes one process from what may be started, before anything is looked up
+// for it.
+func (a *Asker) may() bool { return a.Spend == nil || a.Spend() }
+
 // Run runs git for a short time.
 func (c Command) Run(args []string) (string, error) {
+	if !c.ask.may() {
+		return "", ErrTooMuch
+	}
+	return c.run(args)
+}
+
+func (c Command) run(args []string) (string, error) {
 	if c.Program == "" {
 		return "", exec.ErrNotFound
-	}
-	if c.ask.Spend != nil && !c.ask.Spend() {
-		return "", ErrTooMuch
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(c.ask.Timeout, time.Second))
 	defer cancel()
