@@ -24,7 +24,7 @@ const (
 	Ruling  = 60_000 // rules, files, git, conditions
 
 	readingTime = 120 * time.Millisecond
-	rulingTime  = 200 * time.Millisecond // both
+	rulingTime  = 180 * time.Millisecond // both
 
 	lookEvery = 8192     // units between looks at clock and memory
 	maxHeap   = 56 << 20 // bytes more in use than before
