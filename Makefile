@@ -100,23 +100,23 @@ test: tools build
 CLIENTS ?= bin/clients
 clients: build
 	@test -d $(CLIENTS)/node_modules || ./.ci/clients $(CLIENTS)
-	SAFESHELL_TEST_CLIENTS=$(abspath $(CLIENTS)) SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 60m -v ./agents/clienttest
+	SAFESHELL_TEST_CLIENTS=$(abspath $(CLIENTS)) SAFESHELL_TEST_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 60m -v ./internal/test/clienttest
 
 # Figures beside their limits; BENCHFLAGS="-entries 100000 -tree 100000" for the
 # full sizes. make bench-compare A=before.json B=after.json holds two side by side.
 BENCHOUT ?= bin/bench.json
 bench: build
-	$(GO) run ./bench -binary $(abspath $(BIN)) -json $(BENCHOUT) $(BENCHFLAGS)
+	$(GO) run ./internal/test/bench -binary $(abspath $(BIN)) -json $(BENCHOUT) $(BENCHFLAGS)
 	$(GO) test -run '^$$' -bench 'Parse|Judge|FromArgv|Open' -benchmem -benchtime 200x ./script ./eval
 
 bench-compare:
-	$(GO) run ./bench -compare $(A) $(B)
+	$(GO) run ./internal/test/bench -compare $(A) $(B)
 
 # Faults and load, as a table of what was tried and what broke (nothing, else it
 # fails): all of them take most of an hour. CHAOSFLAGS=-short ends within five minutes,
 # CHAOSFLAGS="-each 60s" gives each a minute; -list prints the rows.
 chaos: tools build
-	$(GO) build -o bin/chaos ./chaos
+	$(GO) build -o bin/chaos ./internal/test/chaos
 	./bin/chaos -binary $(abspath $(BIN)) $(CHAOSFLAGS)
 
 lint: build
@@ -125,7 +125,7 @@ lint: build
 # Not part of test: boots a kernel in qemu, KERNEL=/path/to/vmlinuz, and runs the
 # tests of Landlock there; for machines whose own kernel has none, or another.
 landlock:
-	./permit/landlocktest/run.sh
+	./internal/test/landlock/run.sh
 
 # make test with statement coverage; fails below the limit for what guards files
 # and answers.
@@ -143,7 +143,7 @@ fuzz:
 
 # Real projects built with and without safeshell; needs the package registries.
 builds: build
-	./bench/builds.sh $(abspath $(BIN))
+	./internal/test/bench/builds.sh $(abspath $(BIN))
 
 clean:
 	rm -rf bin dist dist.new program/safeshell-whole

@@ -16,7 +16,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // place is a scratch home with the shims of one asked command, "probe", that

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"safeshell/internal/test/nasty"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // The budget for judging, of whole processes: of safeshell and all that it starts.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // typist is a shell on a terminal, and who types there.

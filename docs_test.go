@@ -34,7 +34,7 @@ func pages(t *testing.T) map[string]string {
 // TestDocsNameTests: each test and scenario that a page names as its proof is there.
 func TestDocsNameTests(t *testing.T) {
 	var tests strings.Builder
-	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "*/*_test.go", "*/*/*_test.go", "*/*/*/*_test.go"} {
 		files, _ := filepath.Glob(pattern)
 		for _, f := range files {
 			b, err := os.ReadFile(f)

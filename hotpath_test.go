@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // What a guarded command may cost before the real one runs: no other process,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // make install says what is wrong with a PREFIX, and with PATH, and what to run; and

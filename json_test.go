@@ -18,7 +18,7 @@ import (
 
 	"safeshell/cli"
 	"safeshell/spool"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // Each command that has --json prints one object on one line, or one object a

@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"safeshell/permit"
-	"safeshell/permit/ts/denotest"
-	"safeshell/program/testbinary"
-	"safeshell/testdir"
+	"safeshell/internal/test/denotest"
+	"safeshell/internal/test/testbinary"
+	"safeshell/internal/test/testdir"
 )
 
 // binary is the real program, built once as `make build` does.

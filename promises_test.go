@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // shapes are ways in which a line reaches rm; each removes the file x of the

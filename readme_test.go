@@ -15,7 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // reader is a person who follows a page: a shell in a scratch home, with a

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"safeshell/permit/ts/denotest"
+	"safeshell/internal/test/denotest"
 )
 
 // cmdDeno puts the real Deno into $BIN; guard it with the condition [deno].

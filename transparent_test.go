@@ -11,7 +11,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // recorder tells everything that a program can see of how it was started.

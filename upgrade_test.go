@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // Two versions side by side, with different formats of the cache, leave each
@@ -16,7 +16,7 @@ import (
 func TestTwoVersions(t *testing.T) {
 	p := newPlace(t)
 	other := filepath.Join(p.dir, "other", "safeshell")
-	build := exec.Command("go", "build", "-ldflags", "-X safeshell/eval.cacheFormat=2", "-o", other, ".")
+	build := exec.Command("go", "build", "-ldflags", "-X safeshell/eval.cacheFormat=other", "-o", other, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Skipf("go build is needed: %v\n%s", err, out)

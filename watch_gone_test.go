@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"safeshell/spool"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // A monitor whose terminal is gone ends, however it was started, and nothing

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 const testBinary = "/usr/local/bin/safeshell"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // TestRefusals: what is broken, or belongs to others, is left alone and named.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func TestDoctorSeesThePathOfTheAgentsShell(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func TestSkillCommandsAreJudged(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"safeshell/config"
 	"safeshell/shims"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // Who has put a binary where it is, is told by its place: what its links name, and

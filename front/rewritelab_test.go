@@ -17,7 +17,7 @@ import (
 
 	"safeshell/config"
 	"safeshell/gate"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // A lab runs command lines in which every command word is a recorder: it writes

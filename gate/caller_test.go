@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"safeshell/eval"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // belowInit skips a test of what init's children are not asked about.

@@ -13,7 +13,7 @@ import (
 	"safeshell/eval"
 	"safeshell/script"
 	"safeshell/spool"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // testRules name commands that do not exist.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // procOf writes a /proc. A row is "pid ppid session tty start argv...", each process

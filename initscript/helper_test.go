@@ -13,7 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // sandbox is a scratch home with a safeshell that is a shell script: it logs

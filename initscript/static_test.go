@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // A start of a shell mends what it finds stale: its own file by content, the

@@ -14,8 +14,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"safeshell/program/testbinary"
-	"safeshell/testdir"
+	"safeshell/internal/test/testbinary"
+	"safeshell/internal/test/testdir"
 )
 
 // binary is the real program.

@@ -17,7 +17,7 @@ import (
 
 	"safeshell/config"
 	"safeshell/permit"
-	"safeshell/permit/ts/denotest"
+	"safeshell/internal/test/denotest"
 	"safeshell/spool"
 )
 

@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"safeshell/spool"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func newTestAttention(kv ...string) *attention {

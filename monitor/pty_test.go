@@ -15,7 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"safeshell/spool"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -13,7 +13,7 @@ import (
 	"github.com/creack/pty"
 
 	"safeshell/spool"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // home is a scratch SAFESHELL_HOME with a real spool and journal.

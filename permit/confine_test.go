@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // TestMain lets the test binary be a confined program: it applies the

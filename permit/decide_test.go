@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"safeshell/config"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // world is a scratch home with a project, a PATH and files to be named.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"safeshell/config"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // Where nothing can be held while a script runs, what it changed of what git runs

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"safeshell/config"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func git(t *testing.T, dir string, args ...string) {

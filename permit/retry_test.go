@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"safeshell/config"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func retries(t *testing.T) *Retries {

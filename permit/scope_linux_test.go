@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // Signals and abstract sockets stay among the confined where the kernel can keep

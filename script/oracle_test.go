@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // The oracle runs harmless lines in real shells. Every command that exists in

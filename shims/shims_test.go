@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // What the wrapper takes for the -c text is what the real shells take for it.

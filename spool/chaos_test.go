@@ -19,7 +19,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // The chaos test: requesters and monitors are processes

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // What can go wrong and what must come of it, most of it with real

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func newGrants(t testing.TB) *Grants {

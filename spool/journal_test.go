@@ -17,7 +17,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func newJournal(t testing.TB) *Journal {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // Death at each system call that touches a file, one after the other, by

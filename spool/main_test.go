@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // roleVar makes the test binary play another process: see chaos_test.go,

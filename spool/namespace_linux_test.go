@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // contained is child in PID and mount namespaces of its own, where the spool

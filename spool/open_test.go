@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 func TestOpen(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // What the system around the spool can do to it: foreign files, a full disk,

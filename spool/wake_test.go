@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // A requester without a file watch is woken through its FIFO, and GC leaves

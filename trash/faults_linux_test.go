@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 // faults are the errors that each call is made to fail with.

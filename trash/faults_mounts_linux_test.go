@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 // layout is what is mounted for a scenario: below mountDir are the home, the work

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 // job is what a supervised process does.

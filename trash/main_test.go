@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 var (

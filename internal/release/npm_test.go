@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"testing"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // registry serves the packages of a release as npm's does.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // wanted says that these tests may run: they build for minutes.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"safeshell/permit/ts"
-	"safeshell/permit/ts/denotest"
-	"safeshell/program/testbinary"
-	"safeshell/testdir"
+	"safeshell/internal/test/denotest"
+	"safeshell/internal/test/testbinary"
+	"safeshell/internal/test/testdir"
 )
 
 var binary string

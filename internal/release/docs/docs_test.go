@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"safeshell/cli"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // made writes everything twice, and returns the directory of one of them.

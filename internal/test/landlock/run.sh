@@ -6,7 +6,7 @@
 # What a test lacks in there it names and skips. LSM=yama shows the same kernel
 # without Landlock; TESTS names other scenarios. Emulated, it takes some minutes.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 # shellcheck disable=SC2012  # names of kernels
 kernel=${KERNEL:-$(ls -t /boot/vmlinuz-* 2>/dev/null | head -n 1 || true)}
 want=${TESTS:-'TestScripts/(run_confined|run_reach|run_odd|run_later|ts_)'}

@@ -88,7 +88,7 @@ func otherRules(n int) string {
 func setUp(work, binary string) (*scene, error) {
 	s := &scene{work: work, binary: binary}
 	for _, n := range []string{"hello", "floor", "stamp"} {
-		c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", s.path(n), "./bench/rivals/"+n)
+		c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", s.path(n), "./internal/test/bench/rivals/"+n)
 		c.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := c.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building %s: %w\n%s", n, err, out)

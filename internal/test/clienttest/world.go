@@ -16,7 +16,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // A World is a scratch home, a scratch repository and the safeshell under test.

@@ -12,7 +12,7 @@ import (
 
 	"safeshell/eval"
 	"safeshell/gate"
-	"safeshell/testdir"
+	"safeshell/internal/test/testdir"
 )
 
 // apartVar tells the processes in between which one they are.

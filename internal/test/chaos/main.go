@@ -2,9 +2,9 @@
 // its own, through faults and load in a scratch home, and prints what was tried,
 // how often, and how many promises were broken. It exits 1 if any was.
 //
-//	go run ./chaos -binary bin/safeshell [-seed 1] [-each 60s] [-rows approval,load-rate]
-//	go run ./chaos -short
-//	go run ./chaos -list
+//	go run ./internal/test/chaos -binary bin/safeshell [-seed 1] [-each 60s] [-rows approval,load-rate]
+//	go run ./internal/test/chaos -short
+//	go run ./internal/test/chaos -list
 //
 // By default the rows that run by the clock take 60 s together, and the sweeps
 // of the trash try every point, which takes most of an hour. With -each every
@@ -25,7 +25,7 @@ import (
 	"syscall"
 	"time"
 
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 func main() {
@@ -159,7 +159,7 @@ func choose(names string) ([]row, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("no row %q; see: go run ./chaos -list", n)
+			return nil, fmt.Errorf("no row %q; see: go run ./internal/test/chaos -list", n)
 		}
 	}
 	return out, nil

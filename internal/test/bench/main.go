@@ -4,8 +4,8 @@
 // alike; what counts are the ratios of one run. Nothing here asserts: it prints
 // each limit beside its figure and says whether it holds.
 //
-//	go run ./bench -binary bin/safeshell [-runs 200] [-json file] [-only text]
-//	go run ./bench -compare before.json after.json
+//	go run ./internal/test/bench -binary bin/safeshell [-runs 200] [-json file] [-only text]
+//	go run ./internal/test/bench -compare before.json after.json
 package main
 
 import (

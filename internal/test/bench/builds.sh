@@ -5,12 +5,12 @@
 # nothing is stopped. Prints one line for each project and way; fails when
 # anything differs. Everything happens below one scratch directory with a scratch
 # HOME; what cannot be fetched here is named and left out.
-# Usage: bench/builds.sh /path/to/safeshell [PROJECT...]; KEEP=1 leaves the logs,
+# Usage: internal/test/bench/builds.sh /path/to/safeshell [PROJECT...]; KEEP=1 leaves the logs,
 # ROUNDS=3 builds each way so often, in turns, and gives the medians of the times.
 # shellcheck disable=SC2034,SC2016,SC2317 # steps are text, functions are called by name
 set -euo pipefail
 
-bin=$(readlink -f "${1:?usage: bench/builds.sh /path/to/safeshell [PROJECT...]}")
+bin=$(readlink -f "${1:?usage: internal/test/bench/builds.sh /path/to/safeshell [PROJECT...]}")
 shift
 top=$(mktemp -d "${TMPDIR:-/tmp}/safeshell-builds.XXXXXX")
 [ -n "${KEEP:-}" ] || trap 'chmod -R u+w "$top"; rm -rf "$top"' EXIT

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/program/testbinary"
-	"safeshell/testdir"
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/testbinary"
+	"safeshell/internal/test/testdir"
+	"safeshell/internal/test/faulttest"
 )
 
 func TestMain(m *testing.M) {
@@ -80,7 +80,7 @@ func TestShort(t *testing.T) {
 // A row that is a go test counts what that test says that it tried.
 func TestRowOfATest(t *testing.T) {
 	r := &run{ctx: t.Context(), row: trashFaultsRow, seed: 1, each: time.Millisecond, counts: map[string]int{}}
-	t.Chdir("..")
+	t.Chdir("../../..")
 	if err := r.sweepTest("^TestFaults$/^put_a_file$"); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 var trashProgramRow = row{

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 // What the sweep of the real program has found, most with an error that stays:

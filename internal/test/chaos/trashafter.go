@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"safeshell/trash"
-	"safeshell/trash/faulttest"
+	"safeshell/internal/test/faulttest"
 )
 
 // after says what is wrong with what a command left: as it is, and, of each state
