@@ -35,7 +35,10 @@ type Line struct {
 	Options string
 	Code    string // options whose value is a line for a shell
 	Rest    string // options after which the words are a command
-	Runs    *Runs  // nil: it runs no operands, or in a way of its own
+	Danger  string // options that others call dangerous
+	// Dangerous: others call the subcommand so.
+	Dangerous bool
+	Runs      *Runs // nil: it runs no operands, or in a way of its own
 }
 
 // Syntax is how a command line is read.
