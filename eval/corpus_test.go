@@ -15,9 +15,10 @@ import (
 // corpusWorld builds the world of testdata/corpus/world.md.
 func corpusWorld(t *testing.T) *world {
 	needs1(t, "git")
-	if !strings.HasPrefix(os.TempDir(), "/tmp") { // the world's scratch, which its home lies in
+	// The world's scratch, in which its home lies; some rules look for safeshell's name.
+	if !strings.HasPrefix(os.TempDir(), "/tmp") || strings.Contains(os.TempDir(), "safeshell") {
 		if unix.Access("/tmp", unix.W_OK) != nil {
-			t.Skip("needs a TMPDIR below /tmp")
+			t.Skip("needs a TMPDIR below /tmp, without safeshell in its name")
 		}
 		t.Setenv("TMPDIR", "/tmp")
 	}
