@@ -43,6 +43,7 @@ func newReader(t *testing.T) reader {
 	}
 	r := reader{dir, []string{
 		"HOME=" + home, "PATH=" + bin + ":/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "TERM=xterm-256color", "SHELL=/bin/bash", "TMPDIR=" + os.TempDir(),
+		"TMPPREFIX=" + filepath.Join(os.TempDir(), "zsh"), // where zsh puts here-documents
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.org",
 		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org",
 	}, []string{"/bin/bash", "--norc", "--noediting", "-i"}}
