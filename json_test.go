@@ -17,8 +17,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"safeshell/cli"
-	"safeshell/spool"
 	"safeshell/internal/test/testdir"
+	"safeshell/spool"
 )
 
 // Each command that has --json prints one object on one line, or one object a

@@ -16,10 +16,10 @@ import (
 	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"safeshell/permit"
 	"safeshell/internal/test/denotest"
 	"safeshell/internal/test/testbinary"
 	"safeshell/internal/test/testdir"
+	"safeshell/permit"
 )
 
 // binary is the real program, built once as `make build` does.

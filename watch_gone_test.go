@@ -13,8 +13,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"safeshell/spool"
 	"safeshell/internal/test/testdir"
+	"safeshell/spool"
 )
 
 // A monitor whose terminal is gone ends, however it was started, and nothing

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"safeshell/config"
-	"safeshell/shims"
 	"safeshell/internal/test/testdir"
+	"safeshell/shims"
 )
 
 // Who has put a binary where it is, is told by its place: what its links name, and

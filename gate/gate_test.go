@@ -11,9 +11,9 @@ import (
 
 	"safeshell/config"
 	"safeshell/eval"
+	"safeshell/internal/test/testdir"
 	"safeshell/script"
 	"safeshell/spool"
-	"safeshell/internal/test/testdir"
 )
 
 // testRules name commands that do not exist.

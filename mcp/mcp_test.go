@@ -16,8 +16,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"safeshell/config"
-	"safeshell/permit"
 	"safeshell/internal/test/denotest"
+	"safeshell/permit"
 	"safeshell/spool"
 )
 

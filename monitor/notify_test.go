@@ -11,8 +11,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"safeshell/spool"
 	"safeshell/internal/test/testdir"
+	"safeshell/spool"
 )
 
 func newTestAttention(kv ...string) *attention {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/spool"
 	"safeshell/internal/test/testdir"
+	"safeshell/spool"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

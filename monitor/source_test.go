@@ -12,8 +12,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"safeshell/spool"
 	"safeshell/internal/test/testdir"
+	"safeshell/spool"
 )
 
 // home is a scratch SAFESHELL_HOME with a real spool and journal.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"safeshell/permit/ts"
 	"safeshell/internal/test/denotest"
 	"safeshell/internal/test/testbinary"
 	"safeshell/internal/test/testdir"
+	"safeshell/permit/ts"
 )
 
 var binary string

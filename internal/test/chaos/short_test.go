@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"safeshell/internal/test/faulttest"
 	"safeshell/internal/test/testbinary"
 	"safeshell/internal/test/testdir"
-	"safeshell/internal/test/faulttest"
 )
 
 func TestMain(m *testing.M) {

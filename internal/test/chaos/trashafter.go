@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"safeshell/trash"
 	"safeshell/internal/test/faulttest"
+	"safeshell/trash"
 )
 
 // after says what is wrong with what a command left: as it is, and, of each state
