@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -71,12 +72,15 @@ func (r *release) build(p platform) error {
 }
 
 // compressed is a text as gzip has it without time, name and system.
-func compressed(text []byte) []byte {
+func compressed(text []byte) ([]byte, error) {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	z.Write(text)
-	z.Close()
-	return b.Bytes()
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = z.Write(text)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
 }
 
 const debianChangelog = `safeshell ({{.Version}}-1) unstable; urgency=medium
@@ -146,12 +150,20 @@ func (r *release) beside(p platform, facts map[string]string) error {
 		if err != nil {
 			return err
 		}
-		files[path+".gz"] = compressed(text)
+		if files[path+".gz"], err = compressed(text); err != nil {
+			return err
+		}
 	}
 	var log, rights bytes.Buffer
-	template.Must(template.New("").Parse(debianChangelog)).Execute(&log, facts)
-	template.Must(template.New("").Parse(debianCopyright)).Execute(&rights, facts)
-	files[filepath.Join(r.dir(p), "changelog.Debian.gz")] = compressed(log.Bytes())
+	if err := errors.Join(
+		template.Must(template.New("").Parse(debianChangelog)).Execute(&log, facts),
+		template.Must(template.New("").Parse(debianCopyright)).Execute(&rights, facts),
+	); err != nil {
+		return err
+	}
+	if files[filepath.Join(r.dir(p), "changelog.Debian.gz")], err = compressed(log.Bytes()); err != nil {
+		return err
+	}
 	files[filepath.Join(r.dir(p), "copyright")] = rights.Bytes()
 	for path, text := range files {
 		if err := os.WriteFile(path, text, 0o644); err != nil {
