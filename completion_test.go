@@ -85,7 +85,7 @@ var escapes = regexp.MustCompile(`\x1b(\[[0-9;?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(\
 func completionPlace(t *testing.T) (work string, env []string) {
 	t.Helper()
 	home := testdir.New(t)
-	work = filepath.Join(home, "work")
+	work = filepath.Join(home, "files")
 	bin := filepath.Join(home, "bin")
 	write := func(path, text string, mode os.FileMode) {
 		t.Helper()
@@ -251,7 +251,7 @@ func TestCompletionLists(t *testing.T) {
 				t.Errorf("a hidden command is shown:\n%s", got)
 			}
 			s.keys("\x15echo rea'd'y\r", `ready\r\n`)
-			s.keys("safeshell trash restore \t\t", `(?s)A.* b .*~/work/old/A b, .*It.*s .*~/work/old/It`)
+			s.keys("safeshell trash restore \t\t", `(?s)A.* b .*~/files/old/A b, .*It.*s .*~/files/old/It`)
 			s.keys("\x15echo rea'd'y\r", `ready\r\n`)
 			broken := "#!/bin/sh\necho garbage >&2; printf 'garbage\\000\\033[31m'; kill -SEGV $$\n"
 			dir := filepath.Join(home, "broken")
