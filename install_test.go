@@ -70,9 +70,15 @@ func TestMakeInstall(t *testing.T) {
 	if err != nil || !found {
 		t.Fatalf("uninstall: %v: %s", err, out)
 	}
-	for _, f := range strings.Fields(command) {
-		if err := os.Remove(f); err != nil {
-			t.Error(err)
+	for _, word := range strings.Fields(command) { // as the shell would
+		names, _ := filepath.Glob(word)
+		if len(names) == 0 {
+			t.Errorf("%s is not there", word)
+		}
+		for _, f := range names {
+			if err := os.Remove(f); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	_ = filepath.WalkDir(prefix, func(path string, d os.DirEntry, err error) error {

@@ -69,18 +69,24 @@ func (a *app) removal(binary string) string {
 // removeFiles is for what `make install` put below a PREFIX.
 func (a *app) removeFiles(binary string) string {
 	prefix := filepath.Dir(filepath.Dir(binary))
-	files := []string{binary}
-	for _, pattern := range []string{"bin/safeshell-wrapper", "share/man/man1/safeshell*.1*", "share/bash-completion/completions/safeshell", "share/zsh/site-functions/_safeshell", "share/fish/vendor_completions.d/safeshell.fish"} {
+	words := script.Quote([]string{binary})
+	for _, pattern := range []string{"bin/safeshell-wrapper", "share/man/man1/safeshell*.1", "share/bash-completion/completions/safeshell", "share/zsh/site-functions/_safeshell", "share/fish/vendor_completions.d/safeshell.fish"} {
 		found, _ := filepath.Glob(filepath.Join(prefix, pattern))
-		if filepath.Base(filepath.Dir(binary)) == "bin" {
-			files = append(files, found...)
+		if filepath.Base(filepath.Dir(binary)) != "bin" || len(found) == 0 {
+			continue
+		}
+		// Some thirty pages are one word.
+		name, rest, many := strings.Cut(pattern, "*")
+		words += " " + script.Quote([]string{filepath.Join(prefix, name)})
+		if many {
+			words += "*" + rest
 		}
 	}
 	sudo := ""
 	if unix.Access(filepath.Dir(binary), unix.W_OK) != nil {
 		sudo = "sudo "
 	}
-	return sudo + "/bin/rm " + script.Quote(files)
+	return sudo + "/bin/rm " + words
 }
 
 // owner asks a package manager for the package of a file; "" when it has none.
